@@ -4,6 +4,8 @@ import type { PodLifecycleEvent } from '../model/event.js'
 import type { Health } from '../model/health.js'
 import type { Logger } from '../model/logger.js'
 import type { InspectError, PodStatus } from '../model/pod.js'
+import type { RelistReport } from '../relist/lister.js'
+import type { HistogramSnapshot } from '../ring/histogram.js'
 
 /** Everything an engine can be told. Durations in milliseconds. */
 export interface EngineOptions {
@@ -49,14 +51,6 @@ export interface PodCache {
   readonly size: number
 }
 
-/** One histogram as counts per bucket (upper bounds in seconds), the last beyond all bounds. */
-export interface HistogramSnapshot {
-  readonly bounds: readonly number[]
-  readonly counts: readonly number[]
-  readonly sum: number
-  readonly count: number
-}
-
 export interface ThreadStats {
   /** `main`, `lister`, `shard-0`, … */
   readonly name: string
@@ -82,21 +76,6 @@ export interface CallStats {
   readonly inflight: number
   /** Age of the oldest call in flight, seconds; 0 when none is. */
   readonly oldestInflight: number
-}
-
-/** One relist, and what it took. Durations in milliseconds. */
-export interface RelistReport {
-  readonly generation: number
-  readonly listSandboxesMs: number
-  readonly listContainersMs: number
-  readonly relistMs: number
-  readonly sandboxes: number
-  readonly containers: number
-  readonly bytes: number
-  readonly largestMessage: number
-  /** Frames copied to shards, and their bytes. */
-  readonly changed: number
-  readonly bytesCopied: number
 }
 
 /** A cheap snapshot: plain numbers, taken without asking another thread. */
@@ -147,4 +126,4 @@ export interface Engine {
   requestReinspect(uid: string): void
 }
 
-export type { Runtime }
+export type { HistogramSnapshot, RelistReport, Runtime }

@@ -1,0 +1,212 @@
+import type { ListerReport } from '../../workers/protocol.js'
+import { systemClock } from '../model/clock.js'
+import type { Health, InflightCall } from '../model/health.js'
+import { silentLogger } from '../model/logger.js'
+import { judge } from '../relist/health.js'
+import type { RelistReport } from '../relist/lister.js'
+import { shardOfUid } from '../relist/shardOf.js'
+import { watchLoopDelay } from '../ring/loopDelay.js'
+import { createThreadCounters, ThreadCounters } from '../ring/threadCounters.js'
+import type { Engine, EngineOptions, EngineStats } from './api.js'
+import { PodStatusCache } from './cache.js'
+import { EventChannel } from './channel.js'
+import { Merger } from './merge.js'
+import { liveLinks, StatsKeeper } from './stats.js'
+import { defaultShards, WorkerThreads } from './threads.js'
+
+const defaults = {
+  relistPeriodMs: 1000,
+  relistThresholdMs: 180_000,
+  channelCapacity: 1000,
+  overflow: 'sync' as 'sync' | 'discard',
+  inspectConcurrency: 64,
+  runtimeRequestTimeoutMs: 120_000,
+  messageWarnBytes: 16 << 20,
+} satisfies Partial<EngineOptions>
+
+/** Messages taken from one shard before the next has its turn. */
+const batch = 32
+/** The main thread drains rings for this long, then lets everything else run. */
+const sliceMs = 2
+/** The bell wakes the drain loop; this is only the net below it. */
+const idleMs = 1000
+
+/**
+ * An engine for one runtime. Nothing runs before `start`.
+ *
+ * @throws EndpointError for an endpoint that can't be one; a runtime that is not there (yet) is no error.
+ */
+export function createEngine(options: EngineOptions): Engine {
+  return new ThreadedEngine({ ...defaults, shards: defaultShards(), logger: silentLogger, ...options })
+}
+
+type Settings = EngineOptions & Required<Pick<EngineOptions, keyof typeof defaults | 'shards' | 'logger'>>
+
+class ThreadedEngine implements Engine {
+  readonly clock = systemClock
+  readonly cache: PodStatusCache
+  private readonly settings: Settings
+  private readonly channel: EventChannel
+  private readonly merger: Merger
+  private readonly threads: WorkerThreads
+  private readonly keeper: StatsKeeper
+  private readonly mainLoop = new ThreadCounters(createThreadCounters(), systemClock)
+  private unwatch = () => {}
+  private startedAt = 0
+  private recentRelistMs: number[] = []
+  private warnedBytes = false
+  private draining: Promise<void> | null = null
+  private stopped = false
+
+  constructor(settings: Settings) {
+    this.settings = settings
+    const { clock } = this
+    const { shards, channelCapacity, overflow, logger } = settings
+    this.cache = new PodStatusCache({ clock, partitions: shards, partitionOf: (uid) => shardOfUid(uid, shards) })
+    this.channel = new EventChannel({ capacity: channelCapacity, overflow, clock })
+    this.merger = new Merger({ cache: this.cache, channel: this.channel, now: () => clock.now(), shards })
+    this.keeper = new StatsKeeper()
+    this.threads = new WorkerThreads({
+      runtime: {
+        endpoint: settings.endpoint,
+        transport: settings.transport,
+        requestTimeoutMs: settings.runtimeRequestTimeoutMs,
+      },
+      shards,
+      relistPeriodMs: settings.relistPeriodMs,
+      inspectConcurrency: settings.inspectConcurrency,
+      clock,
+      logger,
+      onReport: (report) => this.report(report),
+      onDeath: (counters) => this.keeper.retire(counters),
+      reseed: (index) => {
+        while (this.drainShard(index) > 0);
+        return this.merger.seeds((uid) => shardOfUid(uid, shards) === index)
+      },
+    })
+  }
+
+  async start(): Promise<void> {
+    if (this.draining !== null) return
+    this.startedAt = this.clock.now()
+    this.unwatch = watchLoopDelay(this.mainLoop)
+    this.threads.start()
+    this.draining = this.drain()
+  }
+
+  async stop(): Promise<void> {
+    if (this.stopped) return
+    this.stopped = true
+    this.unwatch()
+    this.threads.bell.ring()
+    await this.draining
+    await this.threads.stop()
+    this.channel.close()
+    this.cache.close()
+  }
+
+  events() {
+    return this.channel.iterate()
+  }
+
+  requestReinspect(uid: string): void {
+    const shard = this.threads.shards[shardOfUid(uid, this.settings.shards)]!
+    shard.commands.post({ t: 'reinspect', uid })
+    shard.commands.flush()
+  }
+
+  health(): Health {
+    return judge({
+      now: this.clock.now(),
+      startedAt: this.startedAt,
+      lastSeenAt: this.lastSeenAt,
+      periodMs: this.settings.relistPeriodMs,
+      thresholdMs: this.settings.relistThresholdMs,
+      recentRelistMs: this.recentRelistMs,
+      attempts: this.keeper.attempts,
+      lastError: this.keeper.lastError,
+      inflight: this.inflight(),
+      degraded: this.merger.degraded(),
+    })
+  }
+
+  stats(): EngineStats {
+    return this.keeper.snapshot({
+      now: this.clock.now(),
+      startedAt: this.startedAt,
+      lastSeenAt: this.lastSeenAt,
+      threads: this.threads,
+      merger: this.merger,
+      channel: this.channel,
+      mainLoop: this.mainLoop,
+    })
+  }
+
+  /** Of the lister that runs, or of the one before it while the new one has not listed yet. */
+  private get lastSeenAt(): number | null {
+    const seen = Math.max(this.threads.lister.counters.get('lastSeenAt'), this.keeper.lastSeenAt)
+    return seen === 0 ? null : seen
+  }
+
+  private async drain(): Promise<void> {
+    while (!this.stopped) {
+      let sliceEnds = this.clock.now() + sliceMs
+      let taken: number
+      do {
+        taken = 0
+        for (let index = 0; index < this.threads.shards.length; index++) taken += this.drainShard(index)
+        if (taken > 0 && this.clock.now() > sliceEnds) {
+          await new Promise(setImmediate)
+          sliceEnds = this.clock.now() + sliceMs
+        }
+      } while (taken > 0 && !this.stopped)
+      for (const shard of this.threads.shards) shard.commands.flush()
+      await this.threads.bell.wait(idleMs)
+    }
+  }
+
+  private drainShard(index: number): number {
+    const start = this.clock.now()
+    const taken = this.threads.shards[index]!.messages.read((message) => this.merger.apply(index, message), batch)
+    if (taken > 0) this.keeper.merged(this.clock.now() - start)
+    return taken
+  }
+
+  private report(report: ListerReport): void {
+    if (report.t === 'failed') {
+      this.keeper.failed(report.message, report.ms)
+      this.settings.logger.error('GenericPLEG: Unable to retrieve pods', { err: report.message })
+      return
+    }
+    this.keeper.passed(report.pass)
+    this.recentRelistMs.push(report.pass.relistMs)
+    if (this.recentRelistMs.length > 8) this.recentRelistMs.shift()
+    this.warnOfSize(report.pass)
+  }
+
+  /** Once per crossing of 75 %, not once per relist. */
+  private warnOfSize({ largestMessage, sandboxes, containers }: RelistReport): void {
+    const limit = this.settings.messageWarnBytes
+    const over = largestMessage > limit * 0.75
+    if (over && !this.warnedBytes) {
+      this.settings.logger.warn('A list answer nears the message limit of runtimes and of the kubelet', {
+        bytes: largestMessage,
+        limit,
+        sandboxes,
+        containers,
+      })
+    }
+    this.warnedBytes = over
+  }
+
+  private inflight(): InflightCall[] {
+    const now = this.clock.now()
+    return liveLinks(this.threads)
+      .flatMap((link) => link.counters.inflight())
+      .map(({ call, id, podUid, startedAt }) => {
+        const { namespace, name } = this.cache.get(podUid).status
+        return { call, id, pod: podUid === '' ? null : { uid: podUid, namespace, name }, ageMs: now - startedAt }
+      })
+      .sort((a, b) => b.ageMs - a.ageMs)
+  }
+}
