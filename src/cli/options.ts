@@ -4,7 +4,7 @@ import { parseGoDuration } from '../model/duration.js'
 import { messageOf } from '../model/errors.js'
 
 /** Makes commander name the option when `parse` refuses its value. */
-function argument<T>(parse: (text: string) => T): (text: string) => T {
+export function argument<T>(parse: (text: string) => T): (text: string) => T {
   return (text) => {
     try {
       return parse(text)

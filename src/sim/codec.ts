@@ -1,0 +1,48 @@
+import { fileURLToPath } from 'node:url'
+import { loadSync, type MethodDefinition } from '@grpc/proto-loader'
+import type { PlainMessage } from '../cri/runtime.js'
+
+type Method = MethodDefinition<object, object>
+
+/** CRI's methods and their messages, from proto/. Messages have all their fields, snake_case, int64 as strings, enums as names. */
+export class Codec {
+  private readonly methods = new Map<string, Method>()
+  private readonly paths = new Set<string>()
+
+  constructor() {
+    const file = fileURLToPath(new URL('../../../proto/runtime/v1/api.proto', import.meta.url))
+    const loaded = loadSync(file, { keepCase: true, longs: String, enums: String, defaults: true, oneofs: true })
+    for (const service of ['runtime.v1.RuntimeService', 'runtime.v1.ImageService']) {
+      for (const [call, method] of Object.entries(loaded[service] as unknown as Record<string, Method>)) {
+        this.methods.set(call, method)
+        this.paths.add(method.path)
+      }
+    }
+  }
+
+  has(service: string, call: string): boolean {
+    return this.paths.has(`/${service}/${call}`)
+  }
+
+  encodeRequest(call: string, message: PlainMessage): Buffer {
+    return this.method(call).requestSerialize(message)
+  }
+
+  decodeRequest(call: string, bytes: Buffer): PlainMessage {
+    return this.method(call).requestDeserialize(bytes) as PlainMessage
+  }
+
+  encodeResponse(call: string, message: PlainMessage): Buffer {
+    return this.method(call).responseSerialize(message)
+  }
+
+  decodeResponse(call: string, bytes: Buffer): PlainMessage {
+    return this.method(call).responseDeserialize(bytes) as PlainMessage
+  }
+
+  private method(call: string): Method {
+    const method = this.methods.get(call)
+    if (method === undefined) throw new RangeError(`no CRI call ${call}`)
+    return method
+  }
+}
