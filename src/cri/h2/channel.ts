@@ -46,14 +46,18 @@ export class Channel {
   #dispatch(exchange: Exchange): void {
     if (exchange.settled) return
     const why = this.#closed ? 'the client was closed' : this.#backoffReason()
-    if (why !== undefined) return exchange.fail(new CriError(exchange.request.call, GrpcCode.UNAVAILABLE, why))
-    this.#current ??= this.#connect()
-    this.#current.start(exchange)
+    if (why !== undefined) exchange.fail(new CriError(exchange.request.call, GrpcCode.UNAVAILABLE, why))
+    else this.#usable().start(exchange)
   }
 
   #backoffReason(): string | undefined {
     const waiting = this.#current === undefined && this.#clock.now() < this.#retryAt
     return waiting ? this.#lastError : undefined
+  }
+
+  #usable(): Connection {
+    this.#current ??= this.#connect()
+    return this.#current
   }
 
   #connect(): Connection {

@@ -120,7 +120,8 @@ export class Exchange {
 
   onData(buf: Buffer, start: number, end: number): void {
     if (this.phase !== 'answering') {
-      return this.fail(new CriError(this.request.call, GrpcCode.INTERNAL, 'the runtime sent data before a head'))
+      this.#failWith(GrpcCode.INTERNAL, 'the runtime sent data before a head')
+      return
     }
     try {
       this.#carry.deliver(this.#consumer, buf, start, end)
@@ -128,23 +129,21 @@ export class Exchange {
       this.fail(error)
     }
     if (this.#carry.length > LARGEST_TAIL) {
-      this.fail(
-        new CriError(this.request.call, GrpcCode.RESOURCE_EXHAUSTED, `one record is over ${LARGEST_TAIL} bytes`),
-      )
+      this.#failWith(GrpcCode.RESOURCE_EXHAUSTED, `one record is over ${LARGEST_TAIL} bytes`)
     }
   }
 
   /** The stream ended with DATA: gRPC always ends with trailers. */
   onEndOfData(): void {
     this.remoteClosed = true
-    this.fail(new CriError(this.request.call, GrpcCode.INTERNAL, 'the runtime ended the call without a grpc-status'))
+    this.#failWith(GrpcCode.INTERNAL, 'the runtime ended the call without a grpc-status')
   }
 
   onReset(h2Code: number): void {
     this.remoteClosed = true
     // The runtime keeps the same deadline, and its clock may be the faster one.
-    if (h2Code === H2Error.CANCEL && this.#clock.now() >= this.#deadlineAt) return this.#passDeadline()
-    this.fail(resetError(this.request.call, h2Code))
+    if (h2Code === H2Error.CANCEL && this.#clock.now() >= this.#deadlineAt) this.#passDeadline()
+    else this.fail(resetError(this.request.call, h2Code))
   }
 
   fail(error: unknown): void {
@@ -163,20 +162,23 @@ export class Exchange {
   }
 
   #onTrailers(trailers: ResponseHeaders): void {
-    const { call } = this.request
-    if (!this.remoteClosed) return this.fail(new CriError(call, GrpcCode.INTERNAL, 'trailers that end nothing'))
-    const error = statusError(call, trailers)
-    if (error) this.fail(error)
+    const error = statusError(this.request.call, trailers)
+    if (!this.remoteClosed) this.#failWith(GrpcCode.INTERNAL, 'trailers that end nothing')
+    else if (error) this.fail(error)
     else this.#succeed()
   }
 
   #succeed(): void {
     try {
       this.#consumer.finish()
+      if (this.#settle()) this.#resolve()
     } catch (error) {
-      return this.fail(error)
+      this.fail(error)
     }
-    if (this.#settle()) this.#resolve()
+  }
+
+  #failWith(grpcCode: number, details: string): void {
+    this.fail(new CriError(this.request.call, grpcCode, details))
   }
 
   #settle(): boolean {

@@ -76,9 +76,11 @@ export class FrameReader {
   }
 
   #handleWhole(buf: Buffer, start: number, end: number): void {
-    if (this.#state === 'header') return this.#startFrame(buf, start)
-    this.#state = 'header'
-    this.#handler.payload(this.#type, this.#flags, this.#streamId, buf, start, end)
+    if (this.#state === 'header') this.#startFrame(buf, start)
+    else {
+      this.#state = 'header'
+      this.#handler.payload(this.#type, this.#flags, this.#streamId, buf, start, end)
+    }
   }
 
   #startFrame(buf: Buffer, at: number): void {

@@ -66,12 +66,10 @@ export class Session implements FrameHandler, ExchangeOwner {
 
   start(exchange: Exchange): void {
     exchange.owner = this
-    if (this.#waiting.size >= MOST_WAITING) {
-      const said = `${MOST_WAITING} calls already wait for the runtime`
-      return exchange.fail(new CriError(exchange.request.call, GrpcCode.RESOURCE_EXHAUSTED, said))
-    }
-    this.#waiting.add(exchange)
-    this.#startWaiting()
+    if (this.#waiting.size < MOST_WAITING) {
+      this.#waiting.add(exchange)
+      this.#startWaiting()
+    } else fail(exchange, GrpcCode.RESOURCE_EXHAUSTED, `${MOST_WAITING} calls already wait for the runtime`)
   }
 
   /** What the first exchange with a full sink waits for. */
@@ -122,32 +120,35 @@ export class Session implements FrameHandler, ExchangeOwner {
   payload(type: number, flags: number, streamId: number, buf: Buffer, start: number, end: number): void {
     switch (type) {
       case FrameType.HEADERS:
-        return this.#onHeaders(flags, streamId, buf, start, end)
+        this.#onHeaders(flags, streamId, buf, start, end)
+        break
       case FrameType.CONTINUATION:
-        return this.#onContinuation(flags, streamId, buf, start, end)
+        this.#onContinuation(flags, streamId, buf, start, end)
+        break
       case FrameType.RST_STREAM:
-        checkSize(type, end - start, 4)
-        this.#checkNotIdle(streamId)
-        return this.#streams.get(streamId)?.onReset(readUint32(buf, start))
+        this.#onReset(streamId, buf, start, end)
+        break
       case FrameType.SETTINGS:
         checkConnectionFrame(streamId)
-        return this.#onSettings(flags, buf, start, end)
+        this.#onSettings(flags, buf, start, end)
+        break
       case FrameType.PING:
         checkConnectionFrame(streamId)
-        checkSize(type, end - start, 8)
-        if ((flags & Flag.ACK) === 0) this.#writer.pingAck(buf, start, end)
-        return
+        this.#onPing(flags, buf, start, end)
+        break
       case FrameType.GOAWAY:
         checkConnectionFrame(streamId)
-        return this.#onGoAway(buf, start, end)
+        this.#onGoAway(buf, start, end)
+        break
       case FrameType.WINDOW_UPDATE:
-        checkSize(type, end - start, 4)
-        return this.#onWindowUpdate(streamId, readUint31(buf, start))
+        this.#onWindowUpdate(streamId, buf, start, end)
+        break
       case FrameType.PRIORITY:
         if (streamId === 0) fault('PRIORITY of the connection')
-        return checkSize(type, end - start, 5)
+        checkSize(type, end - start, 5)
+        break
       case FrameType.PUSH_PROMISE:
-        return fault('a push that we did not allow')
+        fault('a push that we did not allow')
     }
   }
 
@@ -155,7 +156,10 @@ export class Session implements FrameHandler, ExchangeOwner {
     if (this.#state !== 'open') return
     for (const exchange of this.#waiting) {
       if (this.#streams.size >= this.#peer.maxConcurrentStreams) return
-      if (this.#nextId > MAX_STREAM_ID) return this.#drain(MAX_STREAM_ID, 'its stream ids are used up')
+      if (this.#nextId > MAX_STREAM_ID) {
+        this.#drain(MAX_STREAM_ID, 'its stream ids are used up')
+        return
+      }
       this.#waiting.delete(exchange)
       this.#open(exchange)
     }
@@ -200,10 +204,11 @@ export class Session implements FrameHandler, ExchangeOwner {
     if ((flags & Flag.PRIORITY) !== 0) from += 5
     if (from > to) fault('more padding than payload')
     if ((flags & Flag.END_HEADERS) !== 0) {
-      return this.#onHeaderBlock(streamId, (flags & Flag.END_STREAM) !== 0, buf, from, to)
+      this.#onHeaderBlock(streamId, (flags & Flag.END_STREAM) !== 0, buf, from, to)
+    } else {
+      this.#assembly.open(streamId, flags)
+      this.#assembly.add(buf, from, to)
     }
-    this.#assembly.open(streamId, flags)
-    this.#assembly.add(buf, from, to)
   }
 
   #onContinuation(flags: number, streamId: number, buf: Buffer, start: number, end: number): void {
@@ -225,7 +230,10 @@ export class Session implements FrameHandler, ExchangeOwner {
   }
 
   #onSettings(flags: number, buf: Buffer, start: number, end: number): void {
-    if ((flags & Flag.ACK) !== 0) return checkSize(FrameType.SETTINGS, end - start, 0)
+    if ((flags & Flag.ACK) !== 0) {
+      checkSize(FrameType.SETTINGS, end - start, 0)
+      return
+    }
     const windowChange = this.#peer.apply(buf, start, end)
     this.#writer.settingsAck()
     if (windowChange !== 0) for (const exchange of this.#streams.values()) this.#openWindow(exchange, windowChange)
@@ -236,25 +244,36 @@ export class Session implements FrameHandler, ExchangeOwner {
     this.#startWaiting()
   }
 
-  #onWindowUpdate(streamId: number, increment: number): void {
+  #onPing(flags: number, buf: Buffer, start: number, end: number): void {
+    checkSize(FrameType.PING, end - start, 8)
+    if ((flags & Flag.ACK) === 0) this.#writer.pingAck(buf, start, end)
+  }
+
+  #onReset(streamId: number, buf: Buffer, start: number, end: number): void {
+    checkSize(FrameType.RST_STREAM, end - start, 4)
+    this.#checkNotIdle(streamId)
+    this.#streams.get(streamId)?.onReset(readUint32(buf, start))
+  }
+
+  #onWindowUpdate(streamId: number, buf: Buffer, start: number, end: number): void {
+    checkSize(FrameType.WINDOW_UPDATE, end - start, 4)
+    const increment = readUint31(buf, start)
     if (streamId === 0) {
       if (increment === 0) fault('a window update of 0')
-      return this.#sender.openConnection(increment)
+      this.#sender.openConnection(increment)
+      return
     }
     this.#checkNotIdle(streamId)
     const exchange = this.#streams.get(streamId)
     if (exchange === undefined) return
-    if (increment === 0) {
-      return exchange.fail(
-        new CriError(exchange.request.call, GrpcCode.INTERNAL, 'the runtime sent a window update of 0'),
-      )
-    }
-    this.#openWindow(exchange, increment)
+    if (increment === 0) fail(exchange, GrpcCode.INTERNAL, 'the runtime sent a window update of 0')
+    else this.#openWindow(exchange, increment)
   }
 
   #openWindow(exchange: Exchange, increment: number): void {
-    if (this.#sender.openStream(exchange, increment)) return
-    exchange.fail(new CriError(exchange.request.call, GrpcCode.INTERNAL, 'the runtime overflowed the window'))
+    if (!this.#sender.openStream(exchange, increment)) {
+      fail(exchange, GrpcCode.INTERNAL, 'the runtime overflowed the window')
+    }
   }
 
   #onGoAway(buf: Buffer, start: number, end: number): void {
@@ -291,6 +310,10 @@ export class Session implements FrameHandler, ExchangeOwner {
 
 function fault(message: string): never {
   throw new ProtocolFault(H2Error.PROTOCOL_ERROR, message)
+}
+
+function fail(exchange: Exchange, grpcCode: number, details: string): void {
+  exchange.fail(new CriError(exchange.request.call, grpcCode, details))
 }
 
 function checkConnectionFrame(streamId: number): void {
