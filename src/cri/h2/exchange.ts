@@ -61,6 +61,7 @@ export class Exchange {
   readonly #carry = new Carry()
   readonly #deadlineAt: number
   readonly #signal: AbortSignal | undefined
+  readonly #onAbort: (() => void) | undefined
   readonly #stopTimer: () => void
   #resolve!: () => void
   #reject!: (error: unknown) => void
@@ -76,13 +77,14 @@ export class Exchange {
     this.#consumer = consumer
     this.#clock = clock
     this.#signal = options.signal
+    this.#onAbort = this.#signal && (() => this.#abort())
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
     })
     this.#deadlineAt = clock.now() + this.deadlineMs
     this.#stopTimer = clock.after(Math.min(this.deadlineMs, LONGEST_TIMER_MS), () => this.#passDeadline())
-    this.#signal?.addEventListener('abort', this.#abort)
+    if (this.#onAbort) this.#signal?.addEventListener('abort', this.#onAbort)
     if (this.deadlineMs <= 0) this.#passDeadline()
     else if (this.#signal?.aborted) this.#abort()
   }
@@ -185,7 +187,7 @@ export class Exchange {
     if (this.settled) return false
     this.phase = 'settled'
     this.#stopTimer()
-    this.#signal?.removeEventListener('abort', this.#abort)
+    if (this.#onAbort) this.#signal?.removeEventListener('abort', this.#onAbort)
     this.owner?.release(this)
     return true
   }
@@ -195,7 +197,7 @@ export class Exchange {
     this.fail(new CriError(this.request.call, GrpcCode.DEADLINE_EXCEEDED, said, { deadlineMs: this.deadlineMs }))
   }
 
-  readonly #abort = (): void => {
+  #abort(): void {
     const options = { cause: this.#signal?.reason }
     this.fail(new CriError(this.request.call, GrpcCode.CANCELLED, 'the caller gave up', {}, options))
   }

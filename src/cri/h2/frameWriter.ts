@@ -1,6 +1,6 @@
 import { DEFAULT_WINDOW, Flag, FrameType, MAX_WINDOW, Setting, writeUint32 } from './frames.js'
 import { Outbox } from './outbox.js'
-import { NO_DYNAMIC_TABLE, timeoutHeader } from './requestHead.js'
+import { NO_DYNAMIC_TABLE, TimeoutHeader } from './requestHead.js'
 
 /** The most that a header block of the runtime may take, before and (as SETTINGS count it) after decoding. */
 export const MAX_HEADER_BLOCK = 64 * 1024
@@ -17,6 +17,7 @@ const ourSettings: readonly (readonly [setting: number, value: number])[] = [
 /** Says on the wire what a session decides. */
 export class FrameWriter {
   readonly #outbox: Outbox
+  readonly #timeout = new TimeoutHeader()
   #firstBlock = true
 
   constructor(write: (bytes: Buffer) => void) {
@@ -66,7 +67,7 @@ export class FrameWriter {
 
   /** Opens a stream. The block is far below the smallest frame size that a peer may ask for. */
   headers(streamId: number, head: Buffer, timeoutMs: number): void {
-    const timeout = timeoutHeader(timeoutMs)
+    const timeout = this.#timeout.of(timeoutMs)
     const update = this.#firstBlock ? 1 : 0
     let at = this.#outbox.begin(FrameType.HEADERS, Flag.END_HEADERS, streamId, update + head.length + timeout.length)
     if (this.#firstBlock) this.#outbox.buf[at++] = NO_DYNAMIC_TABLE

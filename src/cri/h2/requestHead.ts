@@ -22,10 +22,20 @@ const MAX_TIMEOUT_VALUE = 99_999_999
 
 /**
  * The `grpc-timeout` header: at most 8 digits and a unit (gRPC over HTTP/2, "Timeout"). Rounded up, so that the
- * runtime never gives up before we do.
+ * runtime never gives up before we do. The last one is kept: calls that don't wait for a stream all have the same.
  */
-export function timeoutHeader(ms: number): Buffer {
-  return newName('grpc-timeout', timeoutValue(Math.ceil(ms)))
+export class TimeoutHeader {
+  #ms = -1
+  #header: Buffer = Buffer.alloc(0)
+
+  of(ms: number): Buffer {
+    const whole = Math.ceil(ms)
+    if (whole !== this.#ms) {
+      this.#ms = whole
+      this.#header = newName('grpc-timeout', timeoutValue(whole))
+    }
+    return this.#header
+  }
 }
 
 function timeoutValue(ms: number): string {
