@@ -72,6 +72,24 @@ describe('Carry', () => {
     expect(carry.length).toBe(0)
   })
 
+  it('rejoins a short tail in place and a long one elsewhere', () => {
+    const seen: Buffer[] = []
+    const consumer: ByteConsumer = {
+      feed: (buf) => {
+        seen.push(buf)
+        return 0
+      },
+    }
+    const buf = Buffer.alloc(4 * HEADROOM)
+    const carry = new Carry()
+    carry.deliver(consumer, buf, 0, HEADROOM)
+    carry.deliver(consumer, buf, 2 * HEADROOM, 2 * HEADROOM + 1)
+    expect(seen[1]).toBe(buf)
+    carry.deliver(consumer, buf, 2 * HEADROOM, 2 * HEADROOM + 1)
+    expect(seen[2]).not.toBe(buf)
+    expect(carry.length).toBe(HEADROOM + 2)
+  })
+
   it('falls back to its own buffer where there is no room in front', () => {
     const consumer = new RecordConsumer()
     const carry = new Carry()

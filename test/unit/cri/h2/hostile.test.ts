@@ -26,6 +26,8 @@ async function outcomeOf(bytes: Uint8Array, greet = true) {
     (error: unknown) => error,
   )
   const peer = await server.accept()
+  // After a GOAWAY the call comes back on a second connection.
+  server.refusing = true
   if (greet) {
     peer.send(settings())
     await peer.next(HEADERS)
@@ -33,6 +35,7 @@ async function outcomeOf(bytes: Uint8Array, greet = true) {
   peer.send(bytes)
   peer.socket.end()
   const outcome = await done
+  server.refusing = false
   client.channel.close()
   expect(client.clock.pending).toBe(0)
   return outcome

@@ -84,7 +84,13 @@ export function temporarySocket(): string {
 
 export class ScriptedServer {
   readonly socketPath: string
+  /** Hangs up on whoever comes next. */
+  refusing = false
   readonly #server = net.createServer((socket) => {
+    if (this.refusing) {
+      socket.destroy()
+      return
+    }
     const peer = new Peer(socket)
     this.#peers.push(peer)
     const waiter = this.#waiters.shift()
