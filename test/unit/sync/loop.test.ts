@@ -165,6 +165,20 @@ describe('dispatch', () => {
   })
 })
 
+test('two full queues are served in turns', async () => {
+  problems = [{ kind: 'down', message: 'x' }]
+  await clock.advance(1_000)
+  for (let n = 0; n < 20; n++) {
+    await loop.updates.put({ op: 'ADD', source: 'file', pods: [podOf(n)] })
+    await loop.probes.put({ probe: 'readiness', success: true, pod: podOf(n), containerId: 'c' })
+  }
+  problems = []
+  await clock.advance(5_000)
+  const served = handler.calls.filter((call) => /^(add|probe)/.test(call)).map((call) => call.split(' ')[0])
+  expect(served).toHaveLength(40)
+  expect(served.slice(0, 8).filter((what) => what === 'add')).toHaveLength(4)
+})
+
 describe('the health gate', () => {
   const pleg: RuntimeProblem = {
     kind: 'pleg',
