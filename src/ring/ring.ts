@@ -46,9 +46,11 @@ class RingEnd {
     this.words = new Int32Array(memory, headerBytes)
   }
 
-  /** Published bytes that were not taken yet, padding included. */
+  /** Published bytes that were not taken yet, padding included. For any thread: both cursors may move meanwhile. */
   used(): number {
-    return (Atomics.load(this.cursors, publishedAt) - Atomics.load(this.cursors, takenAt)) >>> 0
+    // In this order: what was taken by now had been published before. More may be published since, hence the bound.
+    const taken = Atomics.load(this.cursors, takenAt)
+    return Math.min((Atomics.load(this.cursors, publishedAt) - taken) >>> 0, this.capacity)
   }
 }
 
@@ -143,19 +145,14 @@ export class RingReader extends RingEnd {
     try {
       while (taken !== published && count < max) {
         const offset = taken & (this.capacity - 1)
-        const length = this.words[offset >>> 2]!
-        if (length === skip) {
-          taken = (taken + this.capacity - offset) | 0
-          continue
-        }
         const left = (published - taken) >>> 0
-        if (length < 0 || padded(length) > left || padded(length) > this.capacity - offset) {
-          throw new RingError('RING_CORRUPT', `a record claims ${length} bytes where ${left} are published`, {
-            length,
-            left,
-          })
-        }
-        taken = (taken + padded(length)) | 0
+        const length = this.words[offset >>> 2]!
+        const room = Math.min(left, this.capacity - offset)
+        if (left > this.capacity || length < skip || length > room) throw corrupt(length, left)
+        const size = length === skip ? this.capacity - offset : padded(length)
+        if (size > room) throw corrupt(length, left)
+        taken = (taken + size) | 0
+        if (length === skip) continue
         count++
         visit(this.bytes, offset + lengthBytes, offset + lengthBytes + length)
       }
@@ -171,4 +168,8 @@ export class RingReader extends RingEnd {
 
 function padded(length: number): number {
   return (lengthBytes + length + 3) & ~3
+}
+
+function corrupt(length: number, left: number): RingError {
+  return new RingError('RING_CORRUPT', `a record claims ${length} bytes where ${left} are published`, { length, left })
 }
