@@ -1,5 +1,5 @@
-import { fileURLToPath } from 'node:url'
 import { loadSync, type MethodDefinition } from '@grpc/proto-loader'
+import { CRI_PROTO, loaderOptions } from '../cri/proto.js'
 import type { PlainMessage } from '../cri/runtime.js'
 
 type Method = MethodDefinition<object, object>
@@ -10,8 +10,7 @@ export class Codec {
   private readonly paths = new Set<string>()
 
   constructor() {
-    const file = fileURLToPath(new URL('../../../proto/runtime/v1/api.proto', import.meta.url))
-    const loaded = loadSync(file, { keepCase: true, longs: String, enums: String, defaults: true, oneofs: true })
+    const loaded = loadSync(CRI_PROTO, loaderOptions)
     for (const service of ['runtime.v1.RuntimeService', 'runtime.v1.ImageService']) {
       for (const [call, method] of Object.entries(loaded[service] as unknown as Record<string, Method>)) {
         this.methods.set(call, method)

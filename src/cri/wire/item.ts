@@ -1,8 +1,9 @@
+import type { Buffer } from 'node:buffer'
 import type { ItemKind, ListedItem } from '../../model/pod.js'
-import { readMapEntry } from './map.js'
-import { WireReader, WireType } from './reader.js'
+import { FieldReader } from './fields.js'
+import { lengthTag, varintTag } from './reader.js'
 
-/** A listed item with the pod that it names: a sandbox by its metadata, a container by its labels ('' where it has none). */
+/** An item of a list, and the pod that it says it belongs to (each part '' where the runtime gives none). */
 export interface DecodedItem {
   readonly item: ListedItem
   readonly podUid: string
@@ -10,95 +11,104 @@ export interface DecodedItem {
   readonly podName: string
 }
 
-/** Fields of runtime.v1 PodSandbox and Container. */
-const fields = {
-  sandbox: { id: 1, sandboxId: -1, metadata: 2, image: -1, state: 3, createdAt: 4, labels: 5 },
-  container: { id: 1, sandboxId: 2, metadata: 3, image: 4, state: 6, createdAt: 7, labels: 8 },
-} as const
+/** PodSandboxMetadata and ContainerMetadata as they are read, field by field: a field that comes twice is merged. */
+interface Metadata {
+  name: string
+  uid: string
+  namespace: string
+  attempt: number
+}
+
+export function noMetadata(): Metadata {
+  return { name: '', uid: '', namespace: '', attempt: 0 }
+}
+
+export function readSandboxMetadata(fields: FieldReader, into: Metadata): void {
+  while (fields.next()) {
+    if (fields.tag === lengthTag(1)) into.name = fields.string()
+    else if (fields.tag === lengthTag(2)) into.uid = fields.string()
+    else if (fields.tag === lengthTag(3)) into.namespace = fields.string()
+    else if (fields.tag === varintTag(4)) into.attempt = fields.uint32()
+  }
+}
+
+export function readContainerMetadata(fields: FieldReader, into: Metadata): void {
+  while (fields.next()) {
+    if (fields.tag === lengthTag(1)) into.name = fields.string()
+    else if (fields.tag === varintTag(2)) into.attempt = fields.uint32()
+  }
+}
+
+/** One entry of a map<string, string>; an absent key or value is ''. The last entry of a key wins. */
+export function readEntry(fields: FieldReader, into: Map<string, string>): void {
+  let key = ''
+  let value = ''
+  while (fields.next()) {
+    if (fields.tag === lengthTag(1)) key = fields.string()
+    else if (fields.tag === lengthTag(2)) value = fields.string()
+  }
+  into.set(key, value)
+}
+
+/** ImageSpec.image; `before` where this part of it doesn't say. */
+export function readImage(fields: FieldReader, before: string): string {
+  let image = before
+  while (fields.next()) if (fields.tag === lengthTag(1)) image = fields.string()
+  return image
+}
 
 /**
- * Decodes one item of a list: any field order, unknown fields, absent ones, the last of repeated ones.
- *
- * @throws CriError INTERNAL where the bytes are no message
+ * One encoded PodSandbox or Container, buf[start, end). A container's pod is what its kubelet labels say. Throws
+ * CriError INTERNAL where the bytes are no protobuf message.
  */
 export function decodeItem(kind: ItemKind, buf: Buffer, start: number, end: number): DecodedItem {
-  const at = fields[kind]
-  const reader = new WireReader(buf, start, end)
+  return kind === 'sandbox' ? decodeSandbox(buf, start, end) : decodeContainer(buf, start, end)
+}
+
+function decodeSandbox(buf: Buffer, start: number, end: number): DecodedItem {
+  const fields = new FieldReader(buf, start, end, 'ListPodSandbox')
+  const metadata = noMetadata()
+  let id = ''
+  let criState = 0
+  let createdAt = 0n
+  while (fields.next()) {
+    if (fields.tag === lengthTag(1)) id = fields.string()
+    else if (fields.tag === lengthTag(2)) readSandboxMetadata(fields.message(), metadata)
+    else if (fields.tag === varintTag(3)) criState = fields.int32()
+    else if (fields.tag === varintTag(4)) createdAt = fields.int64()
+  }
+  const { name, attempt } = metadata
+  return {
+    item: { kind: 'sandbox', id, name, attempt, criState, createdAt, sandboxId: '', image: '' },
+    podUid: metadata.uid,
+    podNamespace: metadata.namespace,
+    podName: name,
+  }
+}
+
+function decodeContainer(buf: Buffer, start: number, end: number): DecodedItem {
+  const fields = new FieldReader(buf, start, end, 'ListContainers')
+  const metadata = noMetadata()
+  const labels = new Map<string, string>()
   let id = ''
   let sandboxId = ''
   let image = ''
   let criState = 0
   let createdAt = 0n
-  const metadata = { name: '', uid: '', namespace: '', attempt: 0 }
-  const labels = { uid: '', namespace: '', name: '' }
-  while (reader.next()) {
-    switch (reader.field) {
-      case at.id:
-        if (reader.is(WireType.bytes)) id = reader.string()
-        break
-      case at.sandboxId:
-        if (reader.is(WireType.bytes)) sandboxId = reader.string()
-        break
-      case at.metadata:
-        if (reader.is(WireType.bytes)) reader.message((inner) => readMetadata(kind, inner, metadata))
-        break
-      case at.image:
-        if (!reader.is(WireType.bytes)) break
-        reader.message((inner) => {
-          while (inner.next()) {
-            if (inner.field === 1 && inner.wireType === WireType.bytes) image = inner.string()
-            else inner.skip()
-          }
-        })
-        break
-      case at.state:
-        if (reader.is(WireType.varint)) criState = reader.int32()
-        break
-      case at.createdAt:
-        if (reader.is(WireType.varint)) createdAt = reader.int64()
-        break
-      case at.labels:
-        if (reader.is(WireType.bytes)) readPodLabel(reader, labels)
-        break
-      default:
-        reader.skip()
-    }
+  while (fields.next()) {
+    if (fields.tag === lengthTag(1)) id = fields.string()
+    else if (fields.tag === lengthTag(2)) sandboxId = fields.string()
+    else if (fields.tag === lengthTag(3)) readContainerMetadata(fields.message(), metadata)
+    else if (fields.tag === lengthTag(4)) image = readImage(fields.message(), image)
+    else if (fields.tag === varintTag(6)) criState = fields.int32()
+    else if (fields.tag === varintTag(7)) createdAt = fields.int64()
+    else if (fields.tag === lengthTag(8)) readEntry(fields.message(), labels)
   }
-  const item: ListedItem = {
-    kind,
-    id,
-    name: metadata.name,
-    attempt: metadata.attempt,
-    criState,
-    createdAt,
-    sandboxId,
-    image,
+  const { name, attempt } = metadata
+  return {
+    item: { kind: 'container', id, name, attempt, criState, createdAt, sandboxId, image },
+    podUid: labels.get('io.kubernetes.pod.uid') ?? '',
+    podNamespace: labels.get('io.kubernetes.pod.namespace') ?? '',
+    podName: labels.get('io.kubernetes.pod.name') ?? '',
   }
-  if (kind === 'sandbox')
-    return { item, podUid: metadata.uid, podNamespace: metadata.namespace, podName: metadata.name }
-  return { item, podUid: labels.uid, podNamespace: labels.namespace, podName: labels.name }
-}
-
-function readMetadata(
-  kind: ItemKind,
-  reader: WireReader,
-  into: { name: string; uid: string; namespace: string; attempt: number },
-): void {
-  const attempt = kind === 'sandbox' ? 4 : 2
-  while (reader.next()) {
-    if (reader.field === 1 && reader.wireType === WireType.bytes) into.name = reader.string()
-    else if (reader.field === attempt && reader.wireType === WireType.varint) into.attempt = reader.uint32()
-    else if (kind === 'sandbox' && reader.field === 2 && reader.wireType === WireType.bytes) into.uid = reader.string()
-    else if (kind === 'sandbox' && reader.field === 3 && reader.wireType === WireType.bytes)
-      into.namespace = reader.string()
-    else reader.skip()
-  }
-}
-
-/** Labels that a kubelet gives each container (kubelet v1.37 kuberuntime/labels.go, types/labels.go). */
-function readPodLabel(reader: WireReader, into: { uid: string; namespace: string; name: string }): void {
-  const [key, value] = readMapEntry(reader)
-  if (key === 'io.kubernetes.pod.uid') into.uid = value
-  else if (key === 'io.kubernetes.pod.namespace') into.namespace = value
-  else if (key === 'io.kubernetes.pod.name') into.name = value
 }

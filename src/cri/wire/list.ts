@@ -1,135 +1,131 @@
+import type { Buffer } from 'node:buffer'
+import { CriError, GrpcCode } from '../errors.js'
 import type { ItemSink } from '../runtime.js'
-import { malformed } from './reader.js'
+import { INCOMPLETE, MALFORMED, valueEnd, varintEnd, varintHigh, varintLength, varintLow } from './reader.js'
 
-/** gRPC's prefix of a message: one byte of flags, four of length (big-endian). */
-const prefixBytes = 5
-/** runtime.v1 list answers, unary and streamed, hold their items in field 1. */
-const itemTag = (1 << 3) | 2
-const maxVarintBytes = 10
+/** Flag byte and big-endian length before each gRPC message. */
+const PREFIX_BYTES = 5
+/** What a caller's buffer is ever asked to hold at once. Annotations, the largest part, are limited to 256 KiB by the API. */
+export const MAX_ITEM_BYTES = 16 * 1024 * 1024
+/** A field header: tag and length, ten bytes each at most. */
+const MAX_HEADER_BYTES = 20
+const ITEMS_TAG = 0x0a
 
 /**
- * Reads the gRPC messages of a list answer as their bytes arrive, and shows each item to the sink where it lies: one
- * message of a unary list or many of a streamed one. Nothing is copied, and nothing is allocated per item.
- *
- * What `feed` does not consume (an item that is not whole yet) has to be presented again, directly before the bytes that
- * follow it.
+ * Finds the items of a list in gRPC's length-prefixed message stream, one message or many (List… and Stream… alike: both
+ * have their items in field 1). Nothing is copied or allocated per item; unknown fields are skipped, however large.
  */
 export class ListScanner {
+  readonly #sink: ItemSink
+  readonly #call: string
+  #messageLeft = 0
+  #skipLeft = 0
+  #needed = PREFIX_BYTES
   items = 0
-  /** Of all messages, without their prefixes. */
+  /** Complete and begun messages, and their bytes without prefixes. */
+  messages = 0
   bytes = 0
   largestMessage = 0
-  /** How many bytes from the start of the unconsumed rest on are known to be needed before anything can be consumed. */
-  needed = prefixBytes
-  private readonly sink: ItemSink
-  /** Of the message that is being read; -1 between two. */
-  private left = -1
-  /** Of a field that is skipped. */
-  private skipping = 0
 
-  constructor(sink: ItemSink) {
-    this.sink = sink
+  constructor(sink: ItemSink, call = 'List') {
+    this.#sink = sink
+    this.#call = call
   }
 
   /**
-   * Consumes what it can of `buf[start, end)` and returns how many bytes that was.
-   *
-   * @throws CriError INTERNAL where the bytes are no gRPC messages, or compressed ones
+   * Bytes to be present from the first unconsumed one on before `feed` gets any further: the size that a caller's buffer
+   * must have. At most MAX_ITEM_BYTES and a header.
+   */
+  get needed(): number {
+    return this.#needed
+  }
+
+  /**
+   * Takes what it can of buf[start, end) and returns how many bytes that was; the caller presents the rest again,
+   * contiguous with what follows. Throws CriError INTERNAL where the stream can't be a list.
    */
   feed(buf: Buffer, start: number, end: number): number {
     let at = start
-    for (;;) {
-      if (this.left === 0) this.left = -1
-      if (this.left < 0) {
-        if (end - at < prefixBytes) return this.rest(at - start, prefixBytes)
-        if (buf[at] !== 0) throw malformed('gRPC message: compressed, which nobody asked for', this.bytes)
-        this.left = buf.readUInt32BE(at + 1)
-        this.bytes += this.left
-        if (this.left > this.largestMessage) this.largestMessage = this.left
-        at += prefixBytes
-        continue
+    this.#needed = 1
+    while (at < end) {
+      if (this.#skipLeft > 0) {
+        const skipped = Math.min(this.#skipLeft, end - at)
+        this.#skipLeft -= skipped
+        this.#messageLeft -= skipped
+        at += skipped
+      } else if (this.#messageLeft === 0) {
+        if (end - at < PREFIX_BYTES) {
+          this.#needed = PREFIX_BYTES
+          break
+        }
+        this.#begin(buf[at]!, buf.readUInt32BE(at + 1))
+        at += PREFIX_BYTES
+      } else {
+        const next = buf[at] === ITEMS_TAG ? this.#item(buf, at, at + 1, end) : this.#unknown(buf, at, end)
+        if (next === INCOMPLETE) break
+        this.#messageLeft -= next - at
+        at = next
       }
-      if (this.skipping > 0) {
-        const count = Math.min(this.skipping, end - at)
-        this.skipping -= count
-        this.left -= count
-        at += count
-        if (this.skipping > 0) return this.rest(at - start, 1)
-        continue
-      }
-      const consumed = this.field(buf, at, end)
-      if (consumed === 0) return at - start
-      at += consumed
     }
-  }
-
-  /** @throws CriError INTERNAL where the answer ended inside a message */
-  finish(): void {
-    if (this.left > 0) throw malformed(`list answer: it ended ${this.left} bytes early`, this.bytes)
-  }
-
-  /** One field of the message: an item, or one that is skipped. 0 where it is not whole yet. */
-  private field(buf: Buffer, start: number, end: number): number {
-    const stop = Math.min(end, start + this.left)
-    const cutOff = stop < start + this.left
-    if (start === stop) return this.rest(0, 1)
-    const tag = buf[start]!
-    if (tag !== itemTag) return this.unknown(buf, start, stop, cutOff)
-    let at = start + 1
-    let length = 0
-    for (let shift = 0; ; shift += 7) {
-      if (at >= stop) return this.early(cutOff, at - start + 1)
-      const byte = buf[at++]!
-      length += (byte & 0x7f) * 2 ** shift
-      if (byte < 0x80) break
-      if (shift > 28) throw malformed('item length', this.bytes)
-    }
-    const size = at - start + length
-    if (size > this.left) throw malformed('item length: longer than its message', this.bytes)
-    if (length > stop - at) return this.rest(0, size)
-    this.items++
-    this.left -= size
-    this.sink.item(buf, at, at + length)
-    return size
-  }
-
-  private unknown(buf: Buffer, start: number, stop: number, cutOff: boolean): number {
-    let at = start
-    const varint = (): number => {
-      let value = 0
-      for (let i = 0; i < maxVarintBytes; i++) {
-        if (at >= stop) return -1
-        const byte = buf[at++]!
-        value += (byte & 0x7f) * 2 ** (7 * i)
-        if (byte < 0x80) return value
-      }
-      throw malformed('varint', this.bytes)
-    }
-    const tag = varint()
-    if (tag < 0) return this.early(cutOff, stop - start + 1)
-    if (tag < 8) throw malformed('tag', this.bytes)
-    const wireType = tag % 8
-    if (wireType === 0) {
-      if (varint() < 0) return this.early(cutOff, stop - start + 1)
-    } else if (wireType === 1) this.skipping = 8
-    else if (wireType === 5) this.skipping = 4
-    else if (wireType === 2) {
-      const length = varint()
-      if (length < 0) return this.early(cutOff, stop - start + 1)
-      this.skipping = length
-    } else throw malformed(`field of wire type ${wireType}`, this.bytes)
-    this.left -= at - start
-    if (this.skipping > this.left) throw malformed('field length: longer than its message', this.bytes)
     return at - start
   }
 
-  private early(cutOff: boolean, needed: number): number {
-    if (!cutOff) throw malformed('list answer: a field ends behind its message', this.bytes)
-    return this.rest(0, needed)
+  /** Throws CriError INTERNAL if the stream ends inside a message. */
+  finish(): void {
+    if (this.#messageLeft > 0) throw this.#broken('the answer ends inside a message')
   }
 
-  private rest(consumed: number, needed: number): number {
-    this.needed = needed
-    return consumed
+  #begin(flag: number, length: number): void {
+    if (flag !== 0) throw this.#broken('the answer is compressed, which was not asked for', { flag })
+    this.#messageLeft = length
+    this.messages++
+    this.bytes += length
+    if (length > this.largestMessage) this.largestMessage = length
+  }
+
+  /** Offset after the item whose tag is at `at`, or INCOMPLETE. */
+  #item(buf: Buffer, at: number, lengthAt: number, end: number): number {
+    const limit = Math.min(end, at + this.#messageLeft)
+    const start = varintEnd(buf, lengthAt, limit)
+    if (start < 0) return this.#short(start, at, end)
+    const length = varintLength(buf, lengthAt)
+    const itemEnd = start + length
+    if (itemEnd - at > this.#messageLeft) throw this.#broken('an item is longer than its message', { length })
+    if (length > MAX_ITEM_BYTES) throw this.#broken(`an item has more than ${MAX_ITEM_BYTES} bytes`, { length })
+    if (itemEnd > end) {
+      this.#needed = itemEnd - at
+      return INCOMPLETE
+    }
+    this.items++
+    this.#sink.item(buf, start, itemEnd)
+    return itemEnd
+  }
+
+  /** Offset after the header of a field that isn't known, its value put down for skipping; or INCOMPLETE. */
+  #unknown(buf: Buffer, at: number, end: number): number {
+    const limit = Math.min(end, at + this.#messageLeft)
+    const value = varintEnd(buf, at, limit)
+    if (value < 0) return this.#short(value, at, end)
+    const tag = varintLow(buf, at)
+    if (tag >>> 3 === 0 || varintHigh(buf, at) !== 0) throw this.#broken('a field has no valid number')
+    if (tag === ITEMS_TAG) return this.#item(buf, at, value, end)
+    const after = valueEnd(buf, value, limit, tag & 7)
+    if (after < 0) return this.#short(after, at, end)
+    if (after - at > this.#messageLeft) throw this.#broken('a field is longer than its message', { length: after - at })
+    if (after <= end) return after
+    this.#skipLeft = after - value
+    return value
+  }
+
+  /** A header that is not complete: more bytes are needed, or none can help. */
+  #short(reason: number, at: number, end: number): typeof INCOMPLETE {
+    if (reason === MALFORMED) throw this.#broken('a field header is malformed')
+    if (end - at >= this.#messageLeft) throw this.#broken('a field header goes beyond its message')
+    this.#needed = Math.min(end - at + 1, MAX_HEADER_BYTES)
+    return INCOMPLETE
+  }
+
+  #broken(details: string, facts: Record<string, number> = {}): CriError {
+    return new CriError(this.#call, GrpcCode.INTERNAL, details, { ...facts, items: this.items, bytes: this.bytes })
   }
 }

@@ -1,189 +1,150 @@
+import type { Buffer } from 'node:buffer'
+import { isIP } from 'node:net'
 import type { ContainerStatus, SandboxStatus } from '../../model/pod.js'
 import { containerStateOf, sandboxStateOf } from '../../model/state.js'
 import { CriError, GrpcCode } from '../errors.js'
-import { readMapEntry } from './map.js'
-import { WireReader, WireType } from './reader.js'
+import { FieldReader } from './fields.js'
+import { noMetadata, readContainerMetadata, readEntry, readImage, readSandboxMetadata } from './item.js'
+import { lengthTag, varintTag } from './reader.js'
 
-/** What cri-dockerd and CRI-O say for "no time": year 1 in nanoseconds, wrapped. */
-const yearOne = -6795364578871345152n
-/** runtime.v1 NamespaceMode NODE: the host's. */
-const nodeNamespace = 2
+/** Go's zero time.Time in nanoseconds since 1970, as cri-dockerd and CRI-O send it for "never". */
+const GO_ZERO_TIME = -6795364578871345152n
+/** CRI's NamespaceMode NODE: the host's. */
+const NAMESPACE_MODE_NODE = 2
 
-/**
- * Decodes a PodSandboxStatusResponse.
- *
- * @throws CriError INTERNAL where the bytes are no message, or hold no status
- */
+const time = (fields: FieldReader): bigint => {
+  const value = fields.int64()
+  return value === GO_ZERO_TIME ? 0n : value
+}
+
+type Draft<T> = { -readonly [K in keyof T]: T[K] }
+
+/** A PodSandboxStatusResponse without gRPC's prefix. Throws CriError INTERNAL if it is malformed or has no status. */
 export function decodeSandboxStatusResponse(buf: Buffer, start: number, end: number): SandboxStatus {
-  return decodeResponse('PodSandboxStatus', buf, start, end, readSandboxStatus)
-}
-
-/**
- * Decodes a ContainerStatusResponse. Times that stand for none are 0n.
- *
- * @throws CriError INTERNAL where the bytes are no message, or hold no status
- */
-export function decodeContainerStatusResponse(buf: Buffer, start: number, end: number): ContainerStatus {
-  return decodeResponse('ContainerStatus', buf, start, end, readContainerStatus)
-}
-
-function decodeResponse<T>(call: string, buf: Buffer, start: number, end: number, read: (reader: WireReader) => T): T {
-  const reader = new WireReader(buf, start, end)
-  let status: T | null = null
-  while (reader.next()) {
-    if (reader.field !== 1 || reader.wireType !== WireType.bytes) {
-      reader.skip()
-      continue
-    }
-    reader.message((inner) => {
-      status = read(inner)
-    })
-  }
-  if (status === null) throw new CriError(call, GrpcCode.INTERNAL, 'the runtime answered without a status')
-  return status
-}
-
-function readSandboxStatus(reader: WireReader): SandboxStatus {
+  const call = 'PodSandboxStatus'
+  const response = new FieldReader(buf, start, end, call)
+  const metadata = noMetadata()
+  const network = { ip: '', others: [] as string[], hostNetwork: false }
+  const labels = new Map<string, string>()
+  const annotations = new Map<string, string>()
   let id = ''
   let state = 0
   let createdAt = 0n
   let runtimeHandler = ''
-  const metadata = { name: '', uid: '', namespace: '', attempt: 0 }
-  const ips: string[] = []
-  let network = 0
-  const labels: Record<string, string> = {}
-  const annotations: Record<string, string> = {}
-  while (reader.next()) {
-    const bytes = reader.wireType === WireType.bytes
-    const varint = reader.wireType === WireType.varint
-    if (reader.field === 1 && bytes) id = reader.string()
-    else if (reader.field === 2 && bytes) {
-      reader.message((inner) => {
-        while (inner.next()) {
-          if (inner.field === 1 && inner.wireType === WireType.bytes) metadata.name = inner.string()
-          else if (inner.field === 2 && inner.wireType === WireType.bytes) metadata.uid = inner.string()
-          else if (inner.field === 3 && inner.wireType === WireType.bytes) metadata.namespace = inner.string()
-          else if (inner.field === 4 && inner.wireType === WireType.varint) metadata.attempt = inner.uint32()
-          else inner.skip()
-        }
-      })
-    } else if (reader.field === 3 && varint) state = reader.int32()
-    else if (reader.field === 4 && varint) createdAt = time(reader.int64())
-    else if (reader.field === 5 && bytes) reader.message((inner) => readIps(inner, ips))
-    else if (reader.field === 6 && bytes) network = readNetworkMode(reader)
-    else if (reader.field === 7 && bytes) putEntry(reader, labels)
-    else if (reader.field === 8 && bytes) putEntry(reader, annotations)
-    else if (reader.field === 9 && bytes) runtimeHandler = reader.string()
-    else reader.skip()
+  let present = false
+  while (response.next()) {
+    if (response.tag !== lengthTag(1)) continue
+    present = true
+    const fields = response.message()
+    while (fields.next()) {
+      if (fields.tag === lengthTag(1)) id = fields.string()
+      else if (fields.tag === lengthTag(2)) readSandboxMetadata(fields.message(), metadata)
+      else if (fields.tag === varintTag(3)) state = fields.int32()
+      else if (fields.tag === varintTag(4)) createdAt = time(fields)
+      else if (fields.tag === lengthTag(5)) readAddresses(fields.message(), network)
+      else if (fields.tag === lengthTag(6)) readLinux(fields.message(), network)
+      else if (fields.tag === lengthTag(7)) readEntry(fields.message(), labels)
+      else if (fields.tag === lengthTag(8)) readEntry(fields.message(), annotations)
+      else if (fields.tag === lengthTag(9)) runtimeHandler = fields.string()
+    }
   }
+  if (!present) throw withoutStatus(call)
+  const addresses = network.hostNetwork ? [] : [network.ip, ...network.others]
   return {
     id,
     ...metadata,
     state: sandboxStateOf(state),
     createdAt,
-    ips,
-    hostNetwork: network === nodeNamespace,
+    ips: addresses.filter((address) => isIP(address) !== 0),
+    hostNetwork: network.hostNetwork,
     runtimeHandler,
-    labels,
-    annotations,
+    labels: Object.fromEntries(labels),
+    annotations: Object.fromEntries(annotations),
   }
 }
 
-function readContainerStatus(reader: WireReader): ContainerStatus {
-  let id = ''
-  let state = 0
-  let createdAt = 0n
-  let startedAt = 0n
-  let finishedAt = 0n
-  let exitCode = 0
-  const metadata = { name: '', attempt: 0 }
-  const text = { image: '', imageRef: '', imageId: '', reason: '', message: '', logPath: '' }
-  const labels: Record<string, string> = {}
-  const annotations: Record<string, string> = {}
-  while (reader.next()) {
-    const bytes = reader.wireType === WireType.bytes
-    const varint = reader.wireType === WireType.varint
-    if (reader.field === 1 && bytes) id = reader.string()
-    else if (reader.field === 2 && bytes) {
-      reader.message((inner) => {
-        while (inner.next()) {
-          if (inner.field === 1 && inner.wireType === WireType.bytes) metadata.name = inner.string()
-          else if (inner.field === 2 && inner.wireType === WireType.varint) metadata.attempt = inner.uint32()
-          else inner.skip()
-        }
-      })
-    } else if (reader.field === 3 && varint) state = reader.int32()
-    else if (reader.field === 4 && varint) createdAt = time(reader.int64())
-    else if (reader.field === 5 && varint) startedAt = time(reader.int64())
-    else if (reader.field === 6 && varint) finishedAt = time(reader.int64())
-    else if (reader.field === 7 && varint) exitCode = reader.int32()
-    else if (reader.field === 8 && bytes) {
-      reader.message((inner) => {
-        while (inner.next()) {
-          if (inner.field === 1 && inner.wireType === WireType.bytes) text.image = inner.string()
-          else inner.skip()
-        }
-      })
-    } else if (reader.field === 9 && bytes) text.imageRef = reader.string()
-    else if (reader.field === 10 && bytes) text.reason = reader.string()
-    else if (reader.field === 11 && bytes) text.message = reader.string()
-    else if (reader.field === 12 && bytes) putEntry(reader, labels)
-    else if (reader.field === 13 && bytes) putEntry(reader, annotations)
-    else if (reader.field === 15 && bytes) text.logPath = reader.string()
-    else if (reader.field === 17 && bytes) text.imageId = reader.string()
-    else reader.skip()
-  }
-  return {
-    id,
-    ...metadata,
-    state: containerStateOf(state),
-    createdAt,
-    startedAt,
-    finishedAt,
-    exitCode,
-    ...text,
-    labels,
-    annotations,
-  }
-}
-
-function time(nanoseconds: bigint): bigint {
-  return nanoseconds === yearOne ? 0n : nanoseconds
-}
-
-function putEntry(reader: WireReader, into: Record<string, string>): void {
-  const [key, value] = readMapEntry(reader)
-  into[key] = value
-}
-
-/** PodSandboxNetworkStatus: the primary address, then the additional ones. */
-function readIps(reader: WireReader, ips: string[]): void {
-  while (reader.next()) {
-    if (reader.field === 1 && reader.wireType === WireType.bytes) {
-      const ip = reader.string()
-      if (ip !== '') ips.unshift(ip)
-    } else if (reader.field === 2 && reader.wireType === WireType.bytes) {
-      reader.message((inner) => {
-        while (inner.next()) {
-          if (inner.field === 1 && inner.wireType === WireType.bytes) ips.push(inner.string())
-          else inner.skip()
-        }
-      })
-    } else reader.skip()
-  }
-}
-
-/** LinuxPodSandboxStatus.namespaces(1).options(2).network(1). */
-function readNetworkMode(reader: WireReader): number {
-  let mode = 0
-  const descend = (path: readonly number[]) => (inner: WireReader) => {
-    while (inner.next()) {
-      if (inner.field !== path[0]) inner.skip()
-      else if (path.length === 1) mode = inner.wireType === WireType.varint ? inner.int32() : (inner.skip(), mode)
-      else if (inner.wireType === WireType.bytes) inner.message(descend(path.slice(1)))
-      else inner.skip()
+/** PodSandboxNetworkStatus. */
+function readAddresses(fields: FieldReader, into: { ip: string; others: string[] }): void {
+  while (fields.next()) {
+    if (fields.tag === lengthTag(1)) into.ip = fields.string()
+    else if (fields.tag === lengthTag(2)) {
+      const address = fields.message()
+      let ip = ''
+      while (address.next()) if (address.tag === lengthTag(1)) ip = address.string()
+      into.others.push(ip)
     }
   }
-  reader.message(descend([1, 2, 1]))
-  return mode
+}
+
+/** LinuxPodSandboxStatus.namespaces.options.network. */
+function readLinux(linux: FieldReader, into: { hostNetwork: boolean }): void {
+  while (linux.next()) {
+    if (linux.tag !== lengthTag(1)) continue
+    const namespaces = linux.message()
+    while (namespaces.next()) {
+      if (namespaces.tag !== lengthTag(2)) continue
+      const options = namespaces.message()
+      while (options.next()) {
+        if (options.tag === varintTag(1)) into.hostNetwork = options.int32() === NAMESPACE_MODE_NODE
+      }
+    }
+  }
+}
+
+/** A ContainerStatusResponse without gRPC's prefix. Throws CriError INTERNAL if it is malformed or has no status. */
+export function decodeContainerStatusResponse(buf: Buffer, start: number, end: number): ContainerStatus {
+  const call = 'ContainerStatus'
+  const response = new FieldReader(buf, start, end, call)
+  const metadata = noMetadata()
+  const labels = new Map<string, string>()
+  const annotations = new Map<string, string>()
+  const status: Draft<Omit<ContainerStatus, 'name' | 'attempt' | 'labels' | 'annotations'>> = {
+    id: '',
+    state: containerStateOf(0),
+    createdAt: 0n,
+    startedAt: 0n,
+    finishedAt: 0n,
+    exitCode: 0,
+    image: '',
+    imageRef: '',
+    imageId: '',
+    reason: '',
+    message: '',
+    logPath: '',
+  }
+  let present = false
+  while (response.next()) {
+    if (response.tag !== lengthTag(1)) continue
+    present = true
+    const fields = response.message()
+    while (fields.next()) {
+      if (fields.tag === lengthTag(1)) status.id = fields.string()
+      else if (fields.tag === lengthTag(2)) readContainerMetadata(fields.message(), metadata)
+      else if (fields.tag === varintTag(3)) status.state = containerStateOf(fields.int32())
+      else if (fields.tag === varintTag(4)) status.createdAt = time(fields)
+      else if (fields.tag === varintTag(5)) status.startedAt = time(fields)
+      else if (fields.tag === varintTag(6)) status.finishedAt = time(fields)
+      else if (fields.tag === varintTag(7)) status.exitCode = fields.int32()
+      else if (fields.tag === lengthTag(8)) status.image = readImage(fields.message(), status.image)
+      else if (fields.tag === lengthTag(9)) status.imageRef = fields.string()
+      else if (fields.tag === lengthTag(10)) status.reason = fields.string()
+      else if (fields.tag === lengthTag(11)) status.message = fields.string()
+      else if (fields.tag === lengthTag(12)) readEntry(fields.message(), labels)
+      else if (fields.tag === lengthTag(13)) readEntry(fields.message(), annotations)
+      else if (fields.tag === lengthTag(15)) status.logPath = fields.string()
+      else if (fields.tag === lengthTag(17)) status.imageId = fields.string()
+    }
+  }
+  if (!present) throw withoutStatus(call)
+  return {
+    ...status,
+    name: metadata.name,
+    attempt: metadata.attempt,
+    labels: Object.fromEntries(labels),
+    annotations: Object.fromEntries(annotations),
+  }
+}
+
+function withoutStatus(call: string): CriError {
+  return new CriError(call, GrpcCode.INTERNAL, 'the runtime answered without a status')
 }
