@@ -1,6 +1,7 @@
 import { loadSync, type MethodDefinition } from '@grpc/proto-loader'
 import { CRI_PROTO, loaderOptions } from '../cri/proto.js'
 import type { PlainMessage } from '../cri/runtime.js'
+import { eachItem } from './listBook.js'
 
 type Method = MethodDefinition<object, object>
 
@@ -33,6 +34,16 @@ export class Codec {
 
   encodeResponse(call: string, message: PlainMessage): Buffer {
     return this.method(call).responseSerialize(message)
+  }
+
+  /** Fields of the PodSandboxStatus or ContainerStatus message. Of a message's parts, behind one another, protobuf makes one. */
+  encodeStatusPart(call: 'PodSandboxStatus' | 'ContainerStatus', part: PlainMessage): Buffer {
+    const response = this.encodeResponse(call, { status: part })
+    let fields = response
+    eachItem(response, (start, end) => {
+      fields = response.subarray(start, end)
+    })
+    return fields
   }
 
   decodeResponse(call: string, bytes: Buffer): PlainMessage {

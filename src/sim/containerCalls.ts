@@ -1,13 +1,16 @@
 import { join } from 'node:path'
 import { CriError, GrpcCode } from '../cri/errors.js'
+import type { PlainMessage } from '../cri/runtime.js'
 import { CriContainerState, CriSandboxState } from '../model/state.js'
+import type { Codec } from './codec.js'
+import { encodeContainerStatus } from './encode.js'
 import { containerMatches, type Filter, isOpen } from './filters.js'
 import type { Piece } from './listBook.js'
-import { containerStatus } from './messages.js'
 import { findContainer, invalid, needContainer, needSandbox, type Parts } from './parts.js'
 import { planOf } from './processes.js'
 import type { ContainerRecord } from './records.js'
 import type { ContainerFilter, Handlers } from './requests.js'
+import { pause } from './timers.js'
 
 type ContainerCalls =
   | 'CreateContainer'
@@ -37,7 +40,7 @@ export function listContainers({ node, order }: Parts, filter: Filter): Piece[] 
 }
 
 export function containerCalls(parts: Parts): Pick<Handlers, ContainerCalls> {
-  const { node, images } = parts
+  const { node, images, codec } = parts
   return {
     CreateContainer: ({ pod_sandbox_id, config }) => {
       const call = 'CreateContainer'
@@ -70,10 +73,13 @@ export function containerCalls(parts: Parts): Pick<Handlers, ContainerCalls> {
         annotations: config.annotations,
         command: [...config.command, ...config.args],
         envs: Object.fromEntries(config.envs.map(({ key, value }) => [key, Buffer.from(value).toString()])),
-        mounts: config.mounts,
         logPath: config.log_path === '' ? '' : join(sandbox.logDirectory, config.log_path),
-        resources: config.linux?.resources ?? null,
-        stopSignal: config.stop_signal,
+        encodedStatus: encodeContainerDetails(
+          codec,
+          config.mounts,
+          config.linux?.resources ?? null,
+          config.stop_signal,
+        ),
       })
       return { container_id: record.id }
     },
@@ -106,14 +112,15 @@ export function containerCalls(parts: Parts): Pick<Handlers, ContainerCalls> {
 
     ContainerStatus: ({ container_id, verbose }) => {
       const record = needContainer(node, 'ContainerStatus', container_id)
-      return { status: containerStatus(record), info: verbose ? { info: verboseInfo(record) } : {} }
+      return encodeContainerStatus(record, verbose ? { info: verboseInfo(record) } : {})
     },
 
     ListContainers: ({ filter }) => listContainers(parts, containerFilter(filter)),
 
     UpdateContainerResources: ({ container_id, linux, annotations }) => {
       const record = needContainer(node, 'UpdateContainerResources', container_id)
-      node.updateContainer(record, linux, annotations)
+      const resources = codec.encodeStatusPart('ContainerStatus', { resources: { linux } })
+      node.updateContainer(record, resources, annotations)
       return {}
     },
 
@@ -141,13 +148,28 @@ export function containerCalls(parts: Parts): Pick<Handlers, ContainerCalls> {
       }
       const limit = Number(timeout) > 0 ? Number(timeout) : Number.POSITIVE_INFINITY
       const seconds = Math.min(plan.seconds, limit)
-      if (seconds > 0) await pause(parts, seconds, signal)
+      if (seconds > 0) await pause(parts.timers, seconds * 1000, signal)
       if (plan.seconds > limit) {
         throw new CriError(call, GrpcCode.DEADLINE_EXCEEDED, `failed to exec in container: timeout ${limit}s exceeded`)
       }
       return { stdout: Buffer.from(plan.stdout), stderr: Buffer.alloc(0), exit_code: plan.exitCode }
     },
   }
+}
+
+/** Of a ContainerStatus, what comes from the container's configuration alone. */
+export function encodeContainerDetails(
+  codec: Codec,
+  mounts: readonly PlainMessage[],
+  resources: PlainMessage | null,
+  stopSignal: string,
+): Buffer {
+  return codec.encodeStatusPart('ContainerStatus', {
+    mounts,
+    resources: resources === null ? null : { linux: resources },
+    user: { linux: { uid: '0', gid: '0', supplemental_groups: ['0'] } },
+    stop_signal: stopSignal,
+  })
 }
 
 /** Starts the container's process as scripted by its command line; it ends by itself when its time is over. */
@@ -157,18 +179,6 @@ function startProcess({ node, timers }: Parts, record: ContainerRecord): void {
   if (!plan.known || !Number.isFinite(plan.seconds)) return
   const reason = plan.exitCode === 0 ? 'Completed' : 'Error'
   timers.after(plan.seconds * 1000, () => node.exitContainer(record, plan.exitCode, reason))
-}
-
-function pause({ timers }: Parts, seconds: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const stop = Number.isFinite(seconds) ? timers.after(seconds * 1000, done) : () => {}
-    function done() {
-      stop()
-      signal?.removeEventListener('abort', done)
-      resolve()
-    }
-    signal?.addEventListener('abort', done, { once: true })
-  })
 }
 
 function verboseInfo(record: ContainerRecord): string {

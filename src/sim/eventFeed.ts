@@ -1,16 +1,18 @@
-import type { Codec } from './codec.js'
-import { containerStatus, podSandboxStatus } from './messages.js'
+import { encodeEvent } from './encode.js'
 import type { ChangeType, ContainerRecord, SandboxRecord } from './records.js'
 
-/** CRI ContainerEventType of each change (of a sandbox: as containerd sends them). */
-const eventTypes: Readonly<Record<ChangeType, readonly string[]>> = {
-  SandboxStarted: ['CONTAINER_CREATED_EVENT', 'CONTAINER_STARTED_EVENT'],
-  SandboxStopped: ['CONTAINER_STOPPED_EVENT'],
-  SandboxRemoved: ['CONTAINER_DELETED_EVENT'],
-  ContainerCreated: ['CONTAINER_CREATED_EVENT'],
-  ContainerStarted: ['CONTAINER_STARTED_EVENT'],
-  ContainerDied: ['CONTAINER_STOPPED_EVENT'],
-  ContainerRemoved: ['CONTAINER_DELETED_EVENT'],
+/** CRI ContainerEventType. */
+const EventType = { created: 0, started: 1, stopped: 2, deleted: 3 } as const
+
+/** The events of each change; of a sandbox those that containerd sends. */
+const eventTypes: Readonly<Record<ChangeType, readonly number[]>> = {
+  SandboxStarted: [EventType.created, EventType.started],
+  SandboxStopped: [EventType.stopped],
+  SandboxRemoved: [EventType.deleted],
+  ContainerCreated: [EventType.created],
+  ContainerStarted: [EventType.started],
+  ContainerDied: [EventType.stopped],
+  ContainerRemoved: [EventType.deleted],
 }
 
 /** Events that one subscriber may be behind; beyond it the oldest are dropped. containerd's channel has 1000. */
@@ -24,13 +26,8 @@ export interface Subscription extends AsyncIterableIterator<Buffer> {
 
 /** GetContainerEvents: each subscriber gets every event from its subscription on, encoded once for all of them. */
 export class EventFeed {
-  private readonly codec: Codec
   private readonly subscribers = new Set<Queue>()
   private droppedBefore = 0
-
-  constructor(codec: Codec) {
-    this.codec = codec
-  }
 
   /** Events that any subscriber, past or present, missed because it read too slowly. */
   get dropped(): number {
@@ -69,13 +66,7 @@ export class EventFeed {
   private send(type: ChangeType, id: string, sandbox: SandboxRecord, timeNs: bigint): void {
     if (this.subscribers.size === 0) return
     for (const eventType of eventTypes[type]) {
-      const bytes = this.codec.encodeResponse('GetContainerEvents', {
-        container_id: id,
-        container_event_type: eventType,
-        created_at: timeNs.toString(),
-        pod_sandbox_status: podSandboxStatus(sandbox),
-        containers_statuses: [...sandbox.containers].map(containerStatus),
-      })
+      const bytes = encodeEvent(id, eventType, timeNs, sandbox)
       for (const queue of this.subscribers) queue.push(bytes)
     }
   }

@@ -1,10 +1,15 @@
+import { CriError, GrpcCode } from '../cri/errors.js'
 import { imageMessage } from './messages.js'
 import { invalid, type Parts } from './parts.js'
 import type { Handlers, ImageSpec } from './requests.js'
+import { pause } from './timers.js'
 
 type ImageCalls = 'ListImages' | 'ImageStatus' | 'PullImage' | 'RemoveImage' | 'ImageFsInfo'
 
-export function imageCalls({ node, images }: Parts): Pick<Handlers, ImageCalls> {
+/** What a pull of an image that is not there takes. */
+const pullMs = 20
+
+export function imageCalls({ node, images, timers }: Parts): Pick<Handlers, ImageCalls> {
   return {
     ListImages: ({ filter }) => {
       const wanted = filter?.image?.image ?? ''
@@ -18,7 +23,12 @@ export function imageCalls({ node, images }: Parts): Pick<Handlers, ImageCalls> 
       return { image: imageMessage(found), info: verbose ? { info: JSON.stringify({ simulated: true }) } : {} }
     },
 
-    PullImage: ({ image }) => ({ image_ref: images.pull(named('PullImage', image)).id }),
+    PullImage: async ({ image }, { signal }) => {
+      const name = named('PullImage', image)
+      if (images.find(name) === undefined) await pause(timers, pullMs, signal)
+      if (signal?.aborted) throw new CriError('PullImage', GrpcCode.CANCELLED, `failed to pull image "${name}"`)
+      return { image_ref: images.pull(name).id }
+    },
 
     RemoveImage: ({ image }) => {
       images.remove(named('RemoveImage', image))

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { ImageRecord } from './records.js'
 
-/** The image store. A pull makes an image exist at once: all tags of a repository are one image, its ids come from the name. */
+/**
+ * The image store. A pull makes an image exist whatever its name: its content, and so its id, comes
+ * from the last part of the repository's name alone, so that all tags and all registries have the same.
+ */
 export class ImageStore {
   private readonly byId = new Map<string, ImageRecord>()
 
@@ -30,7 +33,7 @@ export class ImageStore {
     if (present !== undefined) return present
     const name = normalized(reference)
     const repository = name.replace(/(@.*|:[^:/]*)$/, '')
-    const id = `sha256:${sha256(`image ${repository}`)}`
+    const id = `sha256:${sha256(`image ${repository.slice(repository.lastIndexOf('/') + 1)}`)}`
     const image: ImageRecord = this.byId.get(id) ?? {
       id,
       tags: [],
@@ -46,14 +49,10 @@ export class ImageStore {
     return image
   }
 
-  /** Removes one name of the image; the image itself goes with its last one, or when it was named by its id. */
+  /** Removes the image with all its names, as containerd does, whichever of them was given. */
   remove(reference: string): void {
     const image = this.find(reference)
-    if (image === undefined) return
-    const name = normalized(reference)
-    const at = image.tags.indexOf(name)
-    if (at >= 0) image.tags.splice(at, 1)
-    if (at < 0 || image.tags.length === 0) this.byId.delete(image.id)
+    if (image !== undefined) this.byId.delete(image.id)
   }
 
   /** Bytes of all images. */

@@ -1,9 +1,13 @@
 import type { Clock } from '../model/clock.js'
 import { CriContainerState, CriSandboxState } from '../model/state.js'
 import { type ContainerDraft, containerAnnotations, containerLabels, drawPod, type PodDraft } from './catalogue.js'
+import type { Codec } from './codec.js'
+import { encodeContainerDetails } from './containerCalls.js'
 import type { SimulatedNode } from './node.js'
+import type { Parts } from './parts.js'
 import type { Random } from './random.js'
 import type { ContainerRecord, ImageRecord, SandboxRecord } from './records.js'
+import { encodeSandboxDetails } from './sandboxCalls.js'
 import { Timers } from './timers.js'
 
 /** Changes are made in groups, so that thousands a second need no timer each. */
@@ -29,6 +33,8 @@ const endings = [
 
 interface Slot {
   readonly draft: ContainerDraft
+  /** What all its containers' statuses have in common, encoded. */
+  readonly details: Buffer
   /** Newest last; what the runtime removed in the meantime is skipped. */
   readonly records: ContainerRecord[]
   nextAttempt: number
@@ -55,6 +61,8 @@ export interface LifeOptions {
  */
 export class Life {
   private readonly node: SimulatedNode
+  private readonly codec: Codec
+  private readonly sandboxDetails: Buffer
   private readonly random: Random
   private readonly clock: Clock
   private readonly timers: Timers
@@ -64,13 +72,20 @@ export class Life {
   private due = 0
   private lastTick = 0
 
-  constructor(node: SimulatedNode, clock: Clock, random: Random, images: readonly ImageRecord[], options: LifeOptions) {
-    this.node = node
-    this.clock = clock
+  constructor(
+    parts: Pick<Parts, 'node' | 'codec' | 'clock'>,
+    random: Random,
+    images: readonly ImageRecord[],
+    options: LifeOptions,
+  ) {
+    this.node = parts.node
+    this.codec = parts.codec
+    this.clock = parts.clock
     this.random = random
-    this.timers = new Timers(clock)
+    this.timers = new Timers(parts.clock)
     this.images = images
     this.options = options
+    this.sandboxDetails = encodeSandboxDetails(parts.codec, null)
   }
 
   /** Makes the node's first pods, all of them running. */
@@ -111,10 +126,17 @@ export class Life {
       ...pod,
       attempt: 0,
       runtimeHandler: '',
-      namespaces: null,
       hostNetwork: false,
+      encodedStatus: this.sandboxDetails,
     })
-    const slots = containers.map((c): Slot => ({ draft: c, records: [], nextAttempt: 0 }))
+    const slots = containers.map(
+      (c): Slot => ({
+        draft: c,
+        details: encodeContainerDetails(this.codec, c.mounts, c.resources, 'SIGNAL_RUNTIME_DEFAULT'),
+        records: [],
+        nextAttempt: 0,
+      }),
+    )
     const live: LivePod = { sandbox, slots }
     for (const slot of slots) {
       for (let i = 0; i < deadPerContainer; i++) this.end(this.startNext(draft, live, slot))
@@ -135,10 +157,8 @@ export class Life {
       annotations: containerAnnotations(draft, attempt),
       command: [],
       envs: {},
-      mounts: draft.mounts,
       logPath: `${pod.logDirectory}/${draft.name}/${attempt}.log`,
-      resources: draft.resources,
-      stopSignal: 'SIGNAL_RUNTIME_DEFAULT',
+      encodedStatus: slot.details,
     })
     slot.records.push(record)
     this.node.startContainer(record)

@@ -1,41 +1,20 @@
-import type { PlainMessage } from '../cri/runtime.js'
 import type { Clock } from '../model/clock.js'
 import { CriContainerState, CriSandboxState } from '../model/state.js'
 import { ChangeLog } from './changeLog.js'
-import type { Codec } from './codec.js'
+import { encodeListedContainer, encodeListedSandbox } from './encode.js'
 import { EventFeed } from './eventFeed.js'
 import { ListBook } from './listBook.js'
-import { container, podSandbox } from './messages.js'
 import type { Random } from './random.js'
-import type { ChangeType, ContainerRecord, ImageRecord, SandboxRecord } from './records.js'
+import type { ChangeType, ContainerRecord, SandboxRecord } from './records.js'
 
-export interface NewSandbox {
-  readonly name: string
-  readonly uid: string
-  readonly namespace: string
-  readonly attempt: number
-  readonly labels: Readonly<Record<string, string>>
-  readonly annotations: Readonly<Record<string, string>>
-  readonly logDirectory: string
-  readonly runtimeHandler: string
-  readonly namespaces: PlainMessage | null
-  readonly hostNetwork: boolean
-}
+/** What a sandbox is made of; the node adds what it gets from living here. */
+export type NewSandbox = Omit<SandboxRecord, 'id' | 'createdAt' | 'state' | 'ips' | 'containers'>
 
-export interface NewContainer {
-  readonly name: string
-  readonly attempt: number
-  readonly image: ImageRecord
-  readonly userImage: string
-  readonly labels: Readonly<Record<string, string>>
-  readonly annotations: Readonly<Record<string, string>>
-  readonly command: readonly string[]
-  readonly envs: Readonly<Record<string, string>>
-  readonly mounts: readonly PlainMessage[]
-  readonly logPath: string
-  readonly resources: PlainMessage | null
-  readonly stopSignal: string
-}
+/** What a container is made of; the node adds what it gets from living here. */
+export type NewContainer = Omit<
+  ContainerRecord,
+  'id' | 'sandbox' | 'createdAt' | 'state' | 'startedAt' | 'finishedAt' | 'exitCode' | 'reason' | 'message'
+>
 
 /** The name that a runtime reserves for an object: no two may have the same. */
 export const sandboxKey = (s: { name: string; namespace: string; uid: string; attempt: number }) =>
@@ -50,10 +29,10 @@ const containerKey = (sandbox: SandboxRecord, c: { name: string; attempt: number
 export class SimulatedNode {
   readonly sandboxes = new Map<string, SandboxRecord>()
   readonly containers = new Map<string, ContainerRecord>()
-  readonly sandboxBook: ListBook<SandboxRecord>
-  readonly containerBook: ListBook<ContainerRecord>
+  readonly sandboxBook = new ListBook(encodeListedSandbox)
+  readonly containerBook = new ListBook(encodeListedContainer)
   readonly log: ChangeLog
-  readonly feed: EventFeed
+  readonly feed = new EventFeed()
   private readonly reserved = new Map<string, string>()
   private readonly clock: Clock
   private readonly ids: Random
@@ -63,17 +42,11 @@ export class SimulatedNode {
   private nextAddress = 1
 
   /** `ids` draws what names things, `stamps` what is below a millisecond. */
-  constructor(options: { clock: Clock; codec: Codec; ids: Random; stamps: Random; logCapacity: number }) {
-    const { codec } = options
+  constructor(options: { clock: Clock; ids: Random; stamps: Random; logCapacity: number }) {
     this.clock = options.clock
     this.ids = options.ids
     this.stamps = options.stamps
     this.log = new ChangeLog(options.logCapacity)
-    this.feed = new EventFeed(codec)
-    this.sandboxBook = new ListBook((record) => codec.encodeResponse('ListPodSandbox', { items: [podSandbox(record)] }))
-    this.containerBook = new ListBook((record) =>
-      codec.encodeResponse('ListContainers', { containers: [container(record)] }),
-    )
   }
 
   /** The wall clock in nanoseconds, strictly rising within a millisecond. It follows the clock when that steps back. */
@@ -97,13 +70,12 @@ export class SimulatedNode {
   }
 
   runSandbox(fields: NewSandbox): SandboxRecord {
-    const { hostNetwork, ...rest } = fields
     const record: SandboxRecord = {
-      ...rest,
+      ...fields,
       id: this.ids.hex(64),
       createdAt: this.stamp(),
       state: CriSandboxState.ready,
-      ips: hostNetwork ? [] : [this.address()],
+      ips: fields.hostNetwork ? [] : [this.address()],
       containers: new Set(),
     }
     this.sandboxes.set(record.id, record)
@@ -185,8 +157,9 @@ export class SimulatedNode {
     this.containerChanged('ContainerRemoved', record)
   }
 
-  updateContainer(record: ContainerRecord, resources: PlainMessage | null, annotations: Record<string, string>): void {
-    if (resources !== null) record.resources = { ...record.resources, ...resources }
+  /** `encodedStatus`: fields that stand for those of the same number before. */
+  updateContainer(record: ContainerRecord, encodedStatus: Buffer, annotations: Readonly<Record<string, string>>): void {
+    record.encodedStatus = Buffer.concat([record.encodedStatus, encodedStatus])
     record.annotations = { ...record.annotations, ...annotations }
     this.containerBook.changed(record)
   }

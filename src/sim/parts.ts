@@ -1,5 +1,6 @@
 import { CriError, GrpcCode } from '../cri/errors.js'
 import type { Clock } from '../model/clock.js'
+import type { Codec } from './codec.js'
 import type { ImageStore } from './images.js'
 import type { SimulatedNode } from './node.js'
 import type { Random } from './random.js'
@@ -9,6 +10,7 @@ import type { Timers } from './timers.js'
 /** What the answers to CRI calls are made of. */
 export interface Parts {
   readonly node: SimulatedNode
+  readonly codec: Codec
   readonly images: ImageStore
   readonly clock: Clock
   /** Ends of processes that were started over CRI. */

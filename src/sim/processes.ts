@@ -13,7 +13,7 @@ const forever: Plan = { seconds: Number.POSITIVE_INFINITY, exitCode: 0, stdout: 
 /**
  * What a command line would do, as far as the simulator knows programs: `sleep`, `echo`, `true`, `false`, `exit`, the
  * test image's `work` (sleep S [CODE], exit CODE, forever), programs that run for ever (`pause`, `top`, no command at
- * all), and `sh -c` with these after one another.
+ * all), and `sh -c` with these joined by `;`, `&&` and `||`.
  */
 export function planOf(argv: readonly string[]): Plan {
   const [program, ...args] = argv
@@ -38,7 +38,10 @@ export function planOf(argv: readonly string[]): Plan {
     case 'false':
       return { ...forever, seconds: 0, exitCode: 1 }
     case 'echo':
-      return { ...forever, seconds: 0, stdout: `${args.join(' ')}\n` }
+      return { ...forever, seconds: 0, stdout: args[0] === '-n' ? args.slice(1).join(' ') : `${args.join(' ')}\n` }
+    case 'pgrep':
+      // An exec's process ends with its call, so there is never one to find.
+      return { ...forever, seconds: 0, exitCode: 1 }
     default:
       return { ...forever, known: false }
   }
@@ -46,9 +49,14 @@ export function planOf(argv: readonly string[]): Plan {
 
 function scriptPlan(script: string): Plan {
   let total: Plan = { seconds: 0, exitCode: 0, stdout: '', known: true }
-  for (const line of script.split(/;|&&|\n/)) {
-    const words = line.trim().split(/\s+/)
-    if (words[0] === '' || words[0] === undefined) continue
+  let joint = ';'
+  for (const part of script.split(/(;|&&|\|\||\n)/)) {
+    const words = part.trim().split(/\s+/)
+    if (/^(;|&&|\|\||)$/.test(part.trim())) {
+      joint = part.trim() || joint
+      continue
+    }
+    if ((joint === '&&' && total.exitCode !== 0) || (joint === '||' && total.exitCode === 0)) continue
     const step = planOf(words.map((word) => word.replace(/^(['"])(.*)\1$/, '$2')))
     total = {
       seconds: total.seconds + step.seconds,

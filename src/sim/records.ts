@@ -1,5 +1,3 @@
-import type { PlainMessage } from '../cri/runtime.js'
-
 /** A sandbox as the simulated runtime holds it. Times are nanoseconds since 1970. */
 export interface SandboxRecord {
   readonly id: string
@@ -12,8 +10,9 @@ export interface SandboxRecord {
   readonly annotations: Readonly<Record<string, string>>
   readonly runtimeHandler: string
   readonly logDirectory: string
-  /** CRI NamespaceOption as given; null for a pod with the defaults. */
-  readonly namespaces: PlainMessage | null
+  readonly hostNetwork: boolean
+  /** What a PodSandboxStatus says beside the fields here, encoded: the namespaces. */
+  readonly encodedStatus: Buffer
   /** CriSandboxState. */
   state: number
   /** Primary address first; empty in the host's network and once stopped, as in containerd. */
@@ -36,12 +35,10 @@ export interface ContainerRecord {
   annotations: Readonly<Record<string, string>>
   readonly command: readonly string[]
   readonly envs: Readonly<Record<string, string>>
-  readonly mounts: readonly PlainMessage[]
   /** Absolute path; '' where no log was asked for. */
   readonly logPath: string
-  /** CRI LinuxContainerResources; null where none were given. */
-  resources: PlainMessage | null
-  readonly stopSignal: string
+  /** What a ContainerStatus says beside the fields here, encoded: mounts, user, stop signal, resources. */
+  encodedStatus: Buffer
   /** CriContainerState. */
   state: number
   startedAt: bigint

@@ -83,12 +83,12 @@ export interface Requests {
   ImageFsInfo: object
 }
 
-/** One function a call: the answer as a plain message, or, of the lists, as encoded pieces. */
+/** One function a call: the answer as a plain message, encoded, or, of the lists, as encoded pieces. */
 export type Handlers = {
   readonly [Call in keyof Requests]: (request: Requests[Call], context: CallContext) => Answer | Promise<Answer>
 }
 
-export type Answer = PlainMessage | readonly Piece[]
+export type Answer = PlainMessage | Buffer | readonly Piece[]
 
 export interface CallContext {
   readonly signal?: AbortSignal

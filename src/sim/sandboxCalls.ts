@@ -1,9 +1,12 @@
 import { CriError, GrpcCode } from '../cri/errors.js'
+import type { PlainMessage } from '../cri/runtime.js'
 import { CriSandboxState } from '../model/state.js'
+import type { Codec } from './codec.js'
+import { encodeSandboxStatus } from './encode.js'
 import { type Filter, isOpen, sandboxMatches } from './filters.js'
 import type { Piece } from './listBook.js'
-import { podSandboxStatus } from './messages.js'
 import { findSandbox, invalid, needSandbox, type Parts } from './parts.js'
+import type { SandboxRecord } from './records.js'
 import type { Handlers, PodSandboxFilter } from './requests.js'
 
 type SandboxCalls = 'RunPodSandbox' | 'StopPodSandbox' | 'RemovePodSandbox' | 'PodSandboxStatus' | 'ListPodSandbox'
@@ -27,7 +30,7 @@ export function listSandboxes({ node, order }: Parts, filter: Filter): Piece[] {
 }
 
 export function sandboxCalls(parts: Parts): Pick<Handlers, SandboxCalls> {
-  const { node } = parts
+  const { node, codec } = parts
   return {
     RunPodSandbox: ({ config, runtime_handler }) => {
       const call = 'RunPodSandbox'
@@ -52,8 +55,8 @@ export function sandboxCalls(parts: Parts): Pick<Handlers, SandboxCalls> {
         annotations: config.annotations,
         logDirectory: config.log_directory,
         runtimeHandler: runtime_handler,
-        namespaces,
         hostNetwork: namespaces?.network === 'NODE',
+        encodedStatus: encodeSandboxDetails(codec, namespaces),
       })
       return { pod_sandbox_id: record.id }
     },
@@ -72,12 +75,19 @@ export function sandboxCalls(parts: Parts): Pick<Handlers, SandboxCalls> {
 
     PodSandboxStatus: ({ pod_sandbox_id, verbose }) => {
       const record = needSandbox(node, 'PodSandboxStatus', pod_sandbox_id)
-      return {
-        status: podSandboxStatus(record),
-        info: verbose ? { info: JSON.stringify({ runtimeHandler: record.runtimeHandler, simulated: true }) } : {},
-      }
+      return encodeSandboxStatus(record, verbose ? verboseInfo(record) : {})
     },
 
     ListPodSandbox: ({ filter }) => listSandboxes(parts, sandboxFilter(filter)),
   }
+}
+
+/** Of a PodSandboxStatus, what comes from the sandbox's configuration alone. */
+export function encodeSandboxDetails(codec: Codec, namespaces: PlainMessage | null): Buffer {
+  const options = namespaces ?? { pid: 'CONTAINER' }
+  return codec.encodeStatusPart('PodSandboxStatus', { linux: { namespaces: { options } } })
+}
+
+function verboseInfo({ runtimeHandler }: SandboxRecord): Record<string, string> {
+  return { info: JSON.stringify({ runtimeHandler, simulated: true }) }
 }

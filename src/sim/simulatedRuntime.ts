@@ -92,13 +92,13 @@ export class SimulatedRuntime implements Runtime {
     this.faults = new Faults(clock)
     this.node = new SimulatedNode({
       clock,
-      codec: this.codec,
       ids: new Random(seed, stream.ids),
       stamps: new Random(seed, stream.stamps),
       logCapacity: options.logCapacity ?? 100_000,
     })
     this.parts = {
       node: this.node,
+      codec: this.codec,
       images: new ImageStore(images),
       clock,
       timers: new Timers(clock),
@@ -110,7 +110,7 @@ export class SimulatedRuntime implements Runtime {
       ...imageCalls(this.parts),
       ...nodeCalls(this.parts),
     }
-    this.life = new Life(this.node, clock, random, images, {
+    this.life = new Life(this.parts, random, images, {
       pods: options.pods ?? 0,
       containersPerPod: options.containersPerPod ?? 2,
       deadPerContainer: options.deadPerContainer ?? 0,
@@ -166,7 +166,8 @@ export class SimulatedRuntime implements Runtime {
       message,
       signal === undefined ? {} : { signal },
     )
-    return isPieces(answer) ? answer.map(({ bytes }) => bytes) : [this.codec.encodeResponse(call, answer)]
+    if (isPieces(answer)) return answer.map(({ bytes }) => bytes)
+    return [Buffer.isBuffer(answer) ? answer : this.codec.encodeResponse(call, answer)]
   }
 
   /**

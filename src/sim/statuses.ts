@@ -1,4 +1,3 @@
-import type { PlainMessage } from '../cri/runtime.js'
 import type { ContainerStatus, SandboxStatus } from '../model/pod.js'
 import { containerStateOf, sandboxStateOf } from '../model/state.js'
 import type { ContainerRecord, SandboxRecord } from './records.js'
@@ -14,15 +13,11 @@ export function sandboxStatusOf(record: SandboxRecord): SandboxStatus {
     state: sandboxStateOf(record.state),
     createdAt: record.createdAt,
     ips: record.ips,
-    hostNetwork: isHostNetwork(record.namespaces),
+    hostNetwork: record.hostNetwork,
     runtimeHandler: record.runtimeHandler,
     labels: record.labels,
     annotations: record.annotations,
   }
-}
-
-export function isHostNetwork(namespaces: PlainMessage | null): boolean {
-  return namespaces?.['network'] === 'NODE'
 }
 
 /** A container's status as a transport gives it, read straight from the record. */

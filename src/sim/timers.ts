@@ -26,3 +26,17 @@ export class Timers {
     for (const stop of [...this.running]) stop()
   }
 }
+
+/** Resolves after `ms` (Infinity: never by itself), or when the signal aborts. */
+export function pause(timers: Timers, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = Number.isFinite(ms) ? timers.after(ms, done) : () => {}
+    function done() {
+      stop()
+      signal?.removeEventListener('abort', done)
+      resolve()
+    }
+    signal?.addEventListener('abort', done, { once: true })
+    if (signal?.aborted) done()
+  })
+}
