@@ -1,4 +1,7 @@
-/** Takes a response's bytes. `feed` says how many it is done with; the rest comes again, in front of what follows. */
+/**
+ * Takes a response's bytes. `feed` says how many it is done with; the rest comes again, in front of what follows. What it
+ * leaves is kept, so it must bound that: throw where a record is longer than it may be.
+ */
 export interface ByteConsumer {
   feed(buf: Buffer, start: number, end: number): number
 }

@@ -4,6 +4,7 @@ import { messageOf } from '../../model/errors.js'
 import { CriError, GrpcCode } from '../errors.js'
 import { HEADROOM } from './carry.js'
 import type { Exchange } from './exchange.js'
+import { FrameDecoder } from './frameDecoder.js'
 import { FrameReader } from './frameReader.js'
 import { H2Error, ProtocolFault } from './frames.js'
 import { FrameWriter } from './frameWriter.js'
@@ -52,14 +53,10 @@ export class Connection {
       unprocessed: (exchange) => events.unprocessed(exchange, this.#farewell),
       drained: () => this.#end(new Error(this.#farewell)),
     })
-    this.#reader = new FrameReader(this.#session)
+    this.#reader = new FrameReader(new FrameDecoder(this.#session))
     this.#stopHandshakeTimer = clock.after(HANDSHAKE_MS, () => {
       this.#end(new Error(`no HTTP/2 SETTINGS within ${HANDSHAKE_MS} ms`))
     })
-  }
-
-  get usable(): boolean {
-    return !this.#closed && this.#session.usable
   }
 
   start(exchange: Exchange): void {

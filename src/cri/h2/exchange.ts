@@ -27,8 +27,6 @@ export interface ExchangeOwner {
   release(exchange: Exchange): void
 }
 
-/** A record that large in a list is no record but an attack on our memory. */
-const LARGEST_TAIL = 64 * 1024 * 1024
 const MOST_ATTEMPTS = 2
 /** What setTimeout can count. */
 const LONGEST_TIMER_MS = 0x7fff_ffff
@@ -46,7 +44,7 @@ export class Exchange {
 
   /** What follows is the stream's, and the session's to keep. */
   streamId = 0
-  /** How often a stream was opened for it. */
+  /** Connections that it was given to. */
   attempts = 0
   /** May be negative: the peer can shrink the window after we used it. */
   sendWindow = 0
@@ -129,9 +127,6 @@ export class Exchange {
       this.#carry.deliver(this.#consumer, buf, start, end)
     } catch (error) {
       this.fail(error)
-    }
-    if (this.#carry.length > LARGEST_TAIL) {
-      this.#failWith(GrpcCode.RESOURCE_EXHAUSTED, `one record is over ${LARGEST_TAIL} bytes`)
     }
   }
 

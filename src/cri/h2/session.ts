@@ -1,19 +1,8 @@
 import { CriError, GrpcCode } from '../errors.js'
 import type { Exchange, ExchangeOwner } from './exchange.js'
-import type { FrameHandler } from './frameReader.js'
-import {
-  Flag,
-  FrameType,
-  H2Error,
-  h2ErrorName,
-  MAX_STREAM_ID,
-  MAX_WINDOW,
-  ProtocolFault,
-  readUint31,
-  readUint32,
-} from './frames.js'
+import type { FrameMeaning } from './frameDecoder.js'
+import { H2Error, MAX_STREAM_ID, MAX_WINDOW, ProtocolFault } from './frames.js'
 import type { FrameWriter } from './frameWriter.js'
-import { HeaderAssembly } from './headerAssembly.js'
 import { PeerSettings } from './peerSettings.js'
 import { RequestSender } from './requestSender.js'
 import { HeaderMemo } from './response.js'
@@ -21,8 +10,6 @@ import { HeaderMemo } from './response.js'
 /** How much may be received before the peer is given as much again: half of the window. */
 const TOP_UP = MAX_WINDOW >>> 1
 const MOST_WAITING = 4096
-/** Of a GOAWAY's text. */
-const LONGEST_DEBUG = 256
 
 /** `handshake` until the peer's SETTINGS came; `draining` takes no new calls; `closed` does nothing any more. */
 type State = 'handshake' | 'open' | 'draining' | 'closed'
@@ -38,7 +25,7 @@ export interface SessionEvents {
 }
 
 /** One HTTP/2 connection's protocol, client side, without its socket: streams, settings, windows (RFC 9113). */
-export class Session implements FrameHandler, ExchangeOwner {
+export class Session implements FrameMeaning, ExchangeOwner {
   readonly #writer: FrameWriter
   readonly #events: SessionEvents
   readonly #peer = new PeerSettings()
@@ -46,7 +33,6 @@ export class Session implements FrameHandler, ExchangeOwner {
   readonly #streams = new Map<number, Exchange>()
   /** Calls without a stream: before the peer's SETTINGS, or over its MAX_CONCURRENT_STREAMS. First in, first out. */
   readonly #waiting = new Set<Exchange>()
-  readonly #assembly = new HeaderAssembly()
   readonly #heads = new HeaderMemo()
   readonly #trailers = new HeaderMemo()
   #state: State = 'handshake'
@@ -60,12 +46,9 @@ export class Session implements FrameHandler, ExchangeOwner {
     writer.hello()
   }
 
-  get usable(): boolean {
-    return this.#state === 'handshake' || this.#state === 'open'
-  }
-
   start(exchange: Exchange): void {
     exchange.owner = this
+    exchange.attempts++
     if (this.#waiting.size < MOST_WAITING) {
       this.#waiting.add(exchange)
       this.#startWaiting()
@@ -100,84 +83,8 @@ export class Session implements FrameHandler, ExchangeOwner {
     for (const exchange of exchanges) exchange.fail(errorFor(exchange.request.call))
   }
 
-  frame(type: number, flags: number, streamId: number, length: number): void {
-    if (this.#state === 'handshake' && (type !== FrameType.SETTINGS || (flags & Flag.ACK) !== 0)) {
-      fault('the peer does not begin with SETTINGS: is it a gRPC server?')
-    }
-    const open = this.#assembly.streamId
-    if (open !== 0 && (type !== FrameType.CONTINUATION || streamId !== open)) fault('a header block is interrupted')
-    if (type === FrameType.DATA) this.#countData(streamId, length)
-  }
-
-  data(streamId: number, buf: Buffer, start: number, end: number): void {
-    this.#streams.get(streamId)?.onData(buf, start, end)
-  }
-
-  dataEnd(streamId: number, flags: number): void {
-    if ((flags & Flag.END_STREAM) !== 0) this.#streams.get(streamId)?.onEndOfData()
-  }
-
-  payload(type: number, flags: number, streamId: number, buf: Buffer, start: number, end: number): void {
-    switch (type) {
-      case FrameType.HEADERS:
-        this.#onHeaders(flags, streamId, buf, start, end)
-        break
-      case FrameType.CONTINUATION:
-        this.#onContinuation(flags, streamId, buf, start, end)
-        break
-      case FrameType.RST_STREAM:
-        this.#onReset(streamId, buf, start, end)
-        break
-      case FrameType.SETTINGS:
-        checkConnectionFrame(streamId)
-        this.#onSettings(flags, buf, start, end)
-        break
-      case FrameType.PING:
-        checkConnectionFrame(streamId)
-        this.#onPing(flags, buf, start, end)
-        break
-      case FrameType.GOAWAY:
-        checkConnectionFrame(streamId)
-        this.#onGoAway(buf, start, end)
-        break
-      case FrameType.WINDOW_UPDATE:
-        this.#onWindowUpdate(streamId, buf, start, end)
-        break
-      case FrameType.PRIORITY:
-        if (streamId === 0) fault('PRIORITY of the connection')
-        checkSize(type, end - start, 5)
-        break
-      case FrameType.PUSH_PROMISE:
-        fault('a push that we did not allow')
-    }
-  }
-
-  #startWaiting(): void {
-    if (this.#state !== 'open') return
-    for (const exchange of this.#waiting) {
-      if (this.#streams.size >= this.#peer.maxConcurrentStreams) return
-      if (this.#nextId > MAX_STREAM_ID) {
-        this.#drain(MAX_STREAM_ID, 'its stream ids are used up')
-        return
-      }
-      this.#waiting.delete(exchange)
-      this.#open(exchange)
-    }
-  }
-
-  #open(exchange: Exchange): void {
-    exchange.streamId = this.#nextId
-    this.#nextId += 2
-    exchange.received = 0
-    exchange.attempts++
-    exchange.phase = 'sent'
-    this.#streams.set(exchange.streamId, exchange)
-    this.#writer.headers(exchange.streamId, exchange.request.head, exchange.remainingMs())
-    this.#sender.send(exchange)
-  }
-
-  #countData(streamId: number, length: number): void {
-    this.#checkNotIdle(streamId)
+  dataStart(streamId: number, length: number): void {
+    this.#checkOurs(streamId)
     this.#received += length
     if (this.#received > TOP_UP) {
       this.#writer.windowUpdate(0, this.#received)
@@ -192,36 +99,16 @@ export class Session implements FrameHandler, ExchangeOwner {
     }
   }
 
-  #onHeaders(flags: number, streamId: number, buf: Buffer, start: number, end: number): void {
-    this.#checkNotIdle(streamId)
-    let from = start
-    let to = end
-    if ((flags & Flag.PADDED) !== 0) {
-      if (start === end) fault('a padded frame without a pad length')
-      to -= buf[start]!
-      from += 1
-    }
-    if ((flags & Flag.PRIORITY) !== 0) from += 5
-    if (from > to) fault('more padding than payload')
-    if ((flags & Flag.END_HEADERS) !== 0) {
-      this.#onHeaderBlock(streamId, (flags & Flag.END_STREAM) !== 0, buf, from, to)
-    } else {
-      this.#assembly.open(streamId, flags)
-      this.#assembly.add(buf, from, to)
-    }
+  data(streamId: number, buf: Buffer, start: number, end: number): void {
+    this.#streams.get(streamId)?.onData(buf, start, end)
   }
 
-  #onContinuation(flags: number, streamId: number, buf: Buffer, start: number, end: number): void {
-    const assembly = this.#assembly
-    if (assembly.streamId === 0) fault('CONTINUATION of nothing')
-    assembly.add(buf, start, end)
-    if ((flags & Flag.END_HEADERS) === 0) return
-    const { endStream } = assembly
-    const block = assembly.close()
-    this.#onHeaderBlock(streamId, endStream, block, 0, block.length)
+  dataEndsStream(streamId: number): void {
+    this.#streams.get(streamId)?.onEndOfData()
   }
 
-  #onHeaderBlock(streamId: number, endStream: boolean, buf: Buffer, start: number, end: number): void {
+  headerBlock(streamId: number, endStream: boolean, buf: Buffer, start: number, end: number): void {
+    this.#checkOurs(streamId)
     const exchange = this.#streams.get(streamId)
     // Of a call that was given up meanwhile. No need to decode it: there is no dynamic table to keep in step.
     if (exchange === undefined) return
@@ -229,11 +116,12 @@ export class Session implements FrameHandler, ExchangeOwner {
     exchange.onHeaders(memo.decode(buf, start, end), endStream)
   }
 
-  #onSettings(flags: number, buf: Buffer, start: number, end: number): void {
-    if ((flags & Flag.ACK) !== 0) {
-      checkSize(FrameType.SETTINGS, end - start, 0)
-      return
-    }
+  reset(streamId: number, h2Code: number): void {
+    this.#checkOurs(streamId)
+    this.#streams.get(streamId)?.onReset(h2Code)
+  }
+
+  settings(buf: Buffer, start: number, end: number): void {
     const windowChange = this.#peer.apply(buf, start, end)
     this.#writer.settingsAck()
     if (windowChange !== 0) for (const exchange of this.#streams.values()) this.#openWindow(exchange, windowChange)
@@ -244,47 +132,25 @@ export class Session implements FrameHandler, ExchangeOwner {
     this.#startWaiting()
   }
 
-  #onPing(flags: number, buf: Buffer, start: number, end: number): void {
-    checkSize(FrameType.PING, end - start, 8)
-    if ((flags & Flag.ACK) === 0) this.#writer.pingAck(buf, start, end)
+  ping(buf: Buffer, start: number, end: number): void {
+    this.#writer.pingAck(buf, start, end)
   }
 
-  #onReset(streamId: number, buf: Buffer, start: number, end: number): void {
-    checkSize(FrameType.RST_STREAM, end - start, 4)
-    this.#checkNotIdle(streamId)
-    this.#streams.get(streamId)?.onReset(readUint32(buf, start))
-  }
-
-  #onWindowUpdate(streamId: number, buf: Buffer, start: number, end: number): void {
-    checkSize(FrameType.WINDOW_UPDATE, end - start, 4)
-    const increment = readUint31(buf, start)
+  windowUpdate(streamId: number, increment: number): void {
     if (streamId === 0) {
       if (increment === 0) fault('a window update of 0')
       this.#sender.openConnection(increment)
       return
     }
-    this.#checkNotIdle(streamId)
+    this.#checkOurs(streamId)
     const exchange = this.#streams.get(streamId)
     if (exchange === undefined) return
     if (increment === 0) fail(exchange, GrpcCode.INTERNAL, 'the runtime sent a window update of 0')
     else this.#openWindow(exchange, increment)
   }
 
-  #openWindow(exchange: Exchange, increment: number): void {
-    if (!this.#sender.openStream(exchange, increment)) {
-      fail(exchange, GrpcCode.INTERNAL, 'the runtime overflowed the window')
-    }
-  }
-
-  #onGoAway(buf: Buffer, start: number, end: number): void {
-    if (end - start < 8) throw new ProtocolFault(H2Error.FRAME_SIZE_ERROR, 'a GOAWAY that is too short')
-    const debug = buf.toString('utf8', start + 8, Math.min(end, start + 8 + LONGEST_DEBUG))
-    const name = h2ErrorName(readUint32(buf, start + 4))
-    this.#drain(readUint31(buf, start), debug === '' ? `GOAWAY: ${name}` : `GOAWAY: ${name}: ${debug}`)
-  }
-
   /** Streams up to `lastId` may finish; the rest was not processed, and is handed back. */
-  #drain(lastId: number, why: string): void {
+  goAway(lastId: number, why: string): void {
     this.#state = 'draining'
     this.#events.draining(why)
     const unprocessed = [...this.#streams.values()].filter((exchange) => exchange.streamId > lastId)
@@ -298,12 +164,41 @@ export class Session implements FrameHandler, ExchangeOwner {
     this.#checkDrained()
   }
 
+  #startWaiting(): void {
+    if (this.#state !== 'open') return
+    for (const exchange of this.#waiting) {
+      if (this.#streams.size >= this.#peer.maxConcurrentStreams) return
+      if (this.#nextId > MAX_STREAM_ID) {
+        this.goAway(MAX_STREAM_ID, 'its stream ids are used up')
+        return
+      }
+      this.#waiting.delete(exchange)
+      this.#open(exchange)
+    }
+  }
+
+  #open(exchange: Exchange): void {
+    exchange.streamId = this.#nextId
+    this.#nextId += 2
+    exchange.received = 0
+    exchange.phase = 'sent'
+    this.#streams.set(exchange.streamId, exchange)
+    this.#writer.headers(exchange.streamId, exchange.request.head, exchange.remainingMs())
+    this.#sender.send(exchange)
+  }
+
+  #openWindow(exchange: Exchange, increment: number): void {
+    if (!this.#sender.openStream(exchange, increment)) {
+      fail(exchange, GrpcCode.INTERNAL, 'the runtime overflowed the window')
+    }
+  }
+
   #checkDrained(): void {
     if (this.#state === 'draining' && this.#streams.size === 0) this.#events.drained()
   }
 
   /** A stream that we never opened can't have frames, nor can one of the server's. */
-  #checkNotIdle(streamId: number): void {
+  #checkOurs(streamId: number): void {
     if (streamId % 2 === 0 || streamId >= this.#nextId) fault(`a frame for stream ${streamId}, which is not ours`)
   }
 }
@@ -314,14 +209,4 @@ function fault(message: string): never {
 
 function fail(exchange: Exchange, grpcCode: number, details: string): void {
   exchange.fail(new CriError(exchange.request.call, grpcCode, details))
-}
-
-function checkConnectionFrame(streamId: number): void {
-  if (streamId !== 0) fault('a frame of the connection with a stream id')
-}
-
-function checkSize(type: number, size: number, expected: number): void {
-  if (size !== expected) {
-    throw new ProtocolFault(H2Error.FRAME_SIZE_ERROR, `a frame of type ${type} with ${size} bytes`)
-  }
 }

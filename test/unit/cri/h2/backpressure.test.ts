@@ -79,7 +79,7 @@ describe('a congested sink', () => {
   it('does not outlive its deadline, nor hold up the next call', async () => {
     const consumer = new CongestedCollector()
     const { done, peer } = await beginList(consumer, 1000)
-    client.clock.advance(1000)
+    await client.clock.advance(1000)
     expect((await criErrorOf(done)).grpcCode).toBe(GrpcCode.DEADLINE_EXCEEDED)
     const next = client.call()
     const { streamId } = await peer.next(FrameType.HEADERS)

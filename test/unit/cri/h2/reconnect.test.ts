@@ -55,10 +55,10 @@ describe('a runtime that is not there', () => {
       await client.failure()
       // Even where a runtime listens by now: only the next attempt to connect can see it.
       const server = await new ScriptedServer(socketPath).listen()
-      client.clock.advance(backoff * 0.79)
+      await client.clock.advance(backoff * 0.79)
       expect((await client.failure()).details).toMatch(/ENOENT/)
       await server.close()
-      client.clock.advance(backoff * 0.42)
+      await client.clock.advance(backoff * 0.42)
     }
     const server = await listen(socketPath)
     const call = client.call()
@@ -70,7 +70,7 @@ describe('a runtime that is not there', () => {
     const client = connectTo(temporarySocket())
     for (const wait of [121, 241, 481]) {
       await client.failure()
-      client.clock.advance(wait)
+      await client.clock.advance(wait)
     }
     const server = await new ScriptedServer(client.socketPath).listen()
     const call = client.call()
@@ -78,7 +78,7 @@ describe('a runtime that is not there', () => {
     await call
     await server.close()
     await client.failure()
-    client.clock.advance(121)
+    await client.clock.advance(121)
     const again = await listen(client.socketPath)
     const next = client.call()
     await serveOne(again)
@@ -136,7 +136,7 @@ describe('a server that does not shake hands', () => {
     const client = connectTo(server.socketPath)
     const failure = client.failure()
     const peer = await server.accept()
-    client.clock.advance(20_000)
+    await client.clock.advance(20_000)
     expect(await failure).toMatchObject({
       grpcCode: GrpcCode.UNAVAILABLE,
       details: expect.stringContaining('SETTINGS'),

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { Exchange } from '../../../../src/cri/h2/exchange.js'
-import { FrameType, MAX_FRAME } from '../../../../src/cri/h2/frames.js'
+import { MAX_FRAME } from '../../../../src/cri/h2/frames.js'
 import { FrameWriter } from '../../../../src/cri/h2/frameWriter.js'
 import { requestHead } from '../../../../src/cri/h2/requestHead.js'
 import { Session } from '../../../../src/cri/h2/session.js'
+import { FakeClock } from '../../../support/fakeClock.js'
 import { Collector } from './support/client.js'
-import { ManualClock } from './support/manualClock.js'
 import { message } from './support/wire.js'
 
 const GIB = 2 ** 30
@@ -16,15 +16,14 @@ describe('Session', () => {
     const writer = new FrameWriter((bytes) => written.push(Buffer.from(bytes)))
     const events = { ready: () => {}, draining: () => {}, unprocessed: () => {}, drained: () => {} }
     const session = new Session(writer, events)
-    session.frame(FrameType.SETTINGS, 0, 0, 0)
-    session.payload(FrameType.SETTINGS, 0, 0, Buffer.alloc(0), 0, 0)
+    session.settings(Buffer.alloc(0), 0, 0)
     const request = { call: 'ListContainers', head: requestHead('ListContainers'), body: message(Buffer.alloc(0)) }
-    session.start(new Exchange(request, new Collector(), new ManualClock(), { deadlineMs: 1000 }))
+    session.start(new Exchange(request, new Collector(), new FakeClock(), { deadlineMs: 1000 }))
     writer.flush()
     written = []
     let received = 0
     while (written.length === 0 && received < 2 * GIB) {
-      session.frame(FrameType.DATA, 0, 1, MAX_FRAME)
+      session.dataStart(1, MAX_FRAME)
       received += MAX_FRAME
       writer.flush()
     }

@@ -3,7 +3,7 @@ import { Channel } from '../../../../../src/cri/h2/channel.js'
 import type { ResponseConsumer } from '../../../../../src/cri/h2/exchange.js'
 import { requestHead } from '../../../../../src/cri/h2/requestHead.js'
 import type { CallOptions } from '../../../../../src/cri/runtime.js'
-import { ManualClock } from './manualClock.js'
+import { FakeClock } from '../../../../support/fakeClock.js'
 import { message } from './wire.js'
 
 /** Keeps all that it is fed; `step` leaves what is no whole multiple of it, as a scanner leaves half a record. */
@@ -40,7 +40,7 @@ export interface CallSpec extends CallOptions {
 
 /** A channel and what a test says to it. */
 export class TestClient {
-  readonly clock = new ManualClock()
+  readonly clock = new FakeClock()
   readonly socketPath: string
   readonly channel: Channel
 

@@ -1,0 +1,90 @@
+import type { Clock } from '../../model/clock.js'
+import type { ContainerStatus, ItemKind, SandboxStatus } from '../../model/pod.js'
+import type { CallOptions, HotRuntime, ItemSink, ListOptions, ListReport } from '../runtime.js'
+import { encodeListRequest, encodeStatusRequest } from '../wire/request.js'
+import { decodeContainerStatusResponse, decodeSandboxStatusResponse } from '../wire/status.js'
+import { Channel } from './channel.js'
+import { ListConsumer } from './listConsumer.js'
+import { requestHead } from './requestHead.js'
+import { UnaryConsumer } from './unaryConsumer.js'
+
+/** What the kubelet takes and containerd sends at most; a status has a few kilobytes. */
+const LARGEST_STATUS = 16 * 1024 * 1024
+
+interface Method<T> {
+  readonly call: string
+  readonly head: Buffer
+  readonly decode: (buf: Buffer, start: number, end: number) => T
+}
+
+const sandboxStatus: Method<SandboxStatus> = {
+  call: 'PodSandboxStatus',
+  head: requestHead('PodSandboxStatus'),
+  decode: decodeSandboxStatusResponse,
+}
+const containerStatus: Method<ContainerStatus> = {
+  call: 'ContainerStatus',
+  head: requestHead('ContainerStatus'),
+  decode: decodeContainerStatusResponse,
+}
+const lists = {
+  sandbox: { call: 'ListPodSandbox', head: requestHead('ListPodSandbox') },
+  container: { call: 'ListContainers', head: requestHead('ListContainers') },
+} as const
+
+/**
+ * The four hot calls over our own HTTP/2 framing, on a unix socket (docs/decisions/0002-own-http2.md). Each list has a
+ * connection to itself, so that neither waits behind the other's bytes; all statuses share one.
+ */
+export class H2Runtime implements HotRuntime {
+  readonly endpoint: string
+  readonly #deadlineMs: number
+  readonly #lists: Readonly<Record<ItemKind, Channel>>
+  readonly #statuses: Channel
+
+  /** `deadlineMs`: for calls that name none. */
+  constructor(options: { endpoint: string; socketPath: string; clock: Clock; deadlineMs: number }) {
+    const { endpoint, socketPath, clock, deadlineMs } = options
+    this.endpoint = endpoint
+    this.#deadlineMs = deadlineMs
+    this.#lists = { sandbox: new Channel(socketPath, clock), container: new Channel(socketPath, clock) }
+    this.#statuses = new Channel(socketPath, clock)
+  }
+
+  listPodSandboxes(sink: ItemSink, options: ListOptions = {}): Promise<ListReport> {
+    return this.#list('sandbox', sink, options)
+  }
+
+  listContainers(sink: ItemSink, options: ListOptions = {}): Promise<ListReport> {
+    return this.#list('container', sink, options)
+  }
+
+  podSandboxStatus(id: string, options: CallOptions = {}): Promise<SandboxStatus> {
+    return this.#status(sandboxStatus, id, options)
+  }
+
+  containerStatus(id: string, options: CallOptions = {}): Promise<ContainerStatus> {
+    return this.#status(containerStatus, id, options)
+  }
+
+  async close(): Promise<void> {
+    for (const channel of [this.#lists.sandbox, this.#lists.container, this.#statuses]) channel.close()
+  }
+
+  async #list(kind: ItemKind, sink: ItemSink, options: ListOptions): Promise<ListReport> {
+    const request = { ...lists[kind], body: encodeListRequest(kind, options.filter) }
+    const consumer = new ListConsumer(sink)
+    await this.#lists[kind].call(request, consumer, this.#withDeadline(options))
+    return consumer.report()
+  }
+
+  async #status<T>({ call, head, decode }: Method<T>, id: string, options: CallOptions): Promise<T> {
+    const consumer = new UnaryConsumer(call, LARGEST_STATUS, decode)
+    await this.#statuses.call({ call, head, body: encodeStatusRequest(id) }, consumer, this.#withDeadline(options))
+    return consumer.message
+  }
+
+  #withDeadline(options: CallOptions): CallOptions & { deadlineMs: number } {
+    return { ...options, deadlineMs: options.deadlineMs ?? this.#deadlineMs }
+  }
+}
