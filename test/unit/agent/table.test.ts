@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Column, streamRow, table } from '../../../src/cli/table.js'
+import { type Column, streamRow, table } from '../../../src/agent/table.js'
 
 interface Row {
   readonly name: string
