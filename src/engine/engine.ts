@@ -1,18 +1,17 @@
 import type { ListerReport } from '../../workers/protocol.js'
 import { systemClock } from '../model/clock.js'
-import type { Health, InflightCall } from '../model/health.js'
+import type { Health } from '../model/health.js'
 import { silentLogger } from '../model/logger.js'
-import { judge } from '../relist/health.js'
 import type { RelistReport } from '../relist/lister.js'
 import { shardOfUid } from '../relist/shardOf.js'
 import { watchLoopDelay } from '../ring/loopDelay.js'
 import { createThreadCounters, ThreadCounters } from '../ring/threadCounters.js'
-import type { Engine, EngineOptions, EngineStats } from './api.js'
+import type { Engine, EngineOptions, EngineStats, ThreadStats } from './api.js'
 import { PodStatusCache } from './cache.js'
 import { EventChannel } from './channel.js'
 import { Merger } from './merge.js'
-import { liveLinks, StatsKeeper } from './stats.js'
-import { defaultShards, WorkerThreads } from './threads.js'
+import { loopDelay, type Sources, StatsKeeper } from './stats.js'
+import { defaultShards, type Link, noRings, WorkerThreads } from './threads.js'
 
 const defaults = {
   relistPeriodMs: 1000,
@@ -53,7 +52,6 @@ class ThreadedEngine implements Engine {
   private readonly mainLoop = new ThreadCounters(createThreadCounters(), systemClock)
   private unwatch = () => {}
   private startedAt = 0
-  private recentRelistMs: number[] = []
   private warnedBytes = false
   private draining: Promise<void> | null = null
   private stopped = false
@@ -116,36 +114,31 @@ class ThreadedEngine implements Engine {
   }
 
   health(): Health {
-    return judge({
-      now: this.clock.now(),
-      startedAt: this.startedAt,
-      lastSeenAt: this.lastSeenAt,
-      periodMs: this.settings.relistPeriodMs,
-      thresholdMs: this.settings.relistThresholdMs,
-      recentRelistMs: this.recentRelistMs,
-      attempts: this.keeper.attempts,
-      lastError: this.keeper.lastError,
-      inflight: this.inflight(),
-      degraded: this.merger.degraded(),
-    })
+    return this.keeper.health(this.sources())
   }
 
   stats(): EngineStats {
-    return this.keeper.snapshot({
-      now: this.clock.now(),
-      startedAt: this.startedAt,
-      lastSeenAt: this.lastSeenAt,
-      threads: this.threads,
-      merger: this.merger,
-      channel: this.channel,
-      mainLoop: this.mainLoop,
-    })
+    return this.keeper.stats(this.sources())
   }
 
-  /** Of the lister that runs, or of the one before it while the new one has not listed yet. */
-  private get lastSeenAt(): number | null {
-    const seen = Math.max(this.threads.lister.counters.get('lastSeenAt'), this.keeper.lastSeenAt)
-    return seen === 0 ? null : seen
+  private sources(): Sources {
+    const links = [this.threads.lister, ...this.threads.shards]
+    const { clock, startedAt, merger, channel, cache } = this
+    const { relistPeriodMs, relistThresholdMs } = this.settings
+    return {
+      clock,
+      startedAt,
+      live: links.filter((link) => link.alive).map((link) => link.counters),
+      threads: [
+        { name: 'main', alive: true, restarts: 0, ...loopDelay(this.mainLoop), ...noRings },
+        ...links.map(threadStats),
+      ],
+      merger,
+      channel,
+      cache,
+      relistPeriodMs,
+      relistThresholdMs,
+    }
   }
 
   private async drain(): Promise<void> {
@@ -179,8 +172,6 @@ class ThreadedEngine implements Engine {
       return
     }
     this.keeper.passed(report.pass)
-    this.recentRelistMs.push(report.pass.relistMs)
-    if (this.recentRelistMs.length > 8) this.recentRelistMs.shift()
     this.warnOfSize(report.pass)
   }
 
@@ -198,15 +189,8 @@ class ThreadedEngine implements Engine {
     }
     this.warnedBytes = over
   }
+}
 
-  private inflight(): InflightCall[] {
-    const now = this.clock.now()
-    return liveLinks(this.threads)
-      .flatMap((link) => link.counters.inflight())
-      .map(({ call, id, podUid, startedAt }) => {
-        const { namespace, name } = this.cache.get(podUid).status
-        return { call, id, pod: podUid === '' ? null : { uid: podUid, namespace, name }, ageMs: now - startedAt }
-      })
-      .sort((a, b) => b.ageMs - a.ageMs)
-  }
+function threadStats({ name, alive, restarts, counters, depths }: Link): ThreadStats {
+  return { name, alive, restarts, ...loopDelay(counters), ...depths() }
 }

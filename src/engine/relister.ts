@@ -2,16 +2,16 @@ import type { HotRuntime } from '../cri/runtime.js'
 import { type Clock, systemClock } from '../model/clock.js'
 import { messageOf } from '../model/errors.js'
 import type { PodLifecycleEvent } from '../model/event.js'
-import type { Health, InflightCall } from '../model/health.js'
-import type { CallObserver } from '../relist/calls.js'
-import { judge } from '../relist/health.js'
+import type { Health } from '../model/health.js'
 import { Lister, type RelistReport } from '../relist/lister.js'
 import { Shard } from '../relist/shard.js'
 import { shardOfUid } from '../relist/shardOf.js'
-import type { PodCache } from './api.js'
+import { createThreadCounters, ThreadCounters } from '../ring/threadCounters.js'
+import type { EngineStats, PodCache } from './api.js'
 import { PodStatusCache } from './cache.js'
 import { EventChannel } from './channel.js'
 import { Merger } from './merge.js'
+import { type Sources, StatsKeeper } from './stats.js'
 
 export interface RelisterOptions {
   readonly runtime: HotRuntime
@@ -36,6 +36,7 @@ export interface Relister {
   takeEvents(): PodLifecycleEvent[]
   requestReinspect(uid: string): void
   health(): Health
+  stats(): EngineStats
   close(): void
 }
 
@@ -54,7 +55,8 @@ export function createRelister(options: RelisterOptions): Relister {
     clock,
   })
   const merger = new Merger({ cache, channel, now: () => clock.now(), shards: shardCount })
-  const calls = new CallLog(clock, cache)
+  const calls = new ThreadCounters(createThreadCounters(), clock)
+  const keeper = new StatsKeeper()
   const { runtime } = options
   const shards = Array.from({ length: shardCount }, (_, index) => {
     return new Shard({
@@ -67,26 +69,33 @@ export function createRelister(options: RelisterOptions): Relister {
     })
   })
   const lister = new Lister({ runtime, clock, calls, inboxes: shards })
-  const startedAt = clock.now()
-  const recentRelistMs: number[] = []
-  let attempts = 0
-  let lastSeenAt: number | null = null
-  let lastError = ''
+  const sources: Sources = {
+    clock,
+    startedAt: clock.now(),
+    live: [calls],
+    threads: [],
+    merger,
+    channel,
+    cache,
+    relistPeriodMs: options.relistPeriodMs ?? 1000,
+    relistThresholdMs: options.relistThresholdMs ?? 180_000,
+  }
 
   return {
     cache,
     async relist() {
-      attempts++
+      const start = clock.now()
+      calls.set('relistStartedAt', start)
       try {
-        const pass = await lister.relist()
-        lastSeenAt = pass.stamp
-        lastError = ''
-        recentRelistMs.push(pass.relistMs)
-        if (recentRelistMs.length > 8) recentRelistMs.shift()
-        return pass
+        const report = await lister.relist()
+        calls.set('lastSeenAt', report.stamp)
+        keeper.passed(report)
+        return report
       } catch (error) {
-        lastError = messageOf(error)
+        keeper.failed(messageOf(error), clock.now() - start)
         throw error
+      } finally {
+        calls.set('relistStartedAt', 0)
       }
     },
     async settled() {
@@ -94,53 +103,12 @@ export function createRelister(options: RelisterOptions): Relister {
     },
     takeEvents: () => channel.drain(),
     requestReinspect: (uid) => shards[partitionOf(uid)]!.command({ t: 'reinspect', uid }),
-    health: () =>
-      judge({
-        now: clock.now(),
-        startedAt,
-        lastSeenAt,
-        periodMs: options.relistPeriodMs ?? 1000,
-        thresholdMs: options.relistThresholdMs ?? 180_000,
-        recentRelistMs,
-        attempts,
-        lastError,
-        inflight: calls.inflight(),
-        degraded: merger.degraded(),
-      }),
+    health: () => keeper.health(sources),
+    stats: () => keeper.stats(sources),
     close() {
       for (const shard of shards) shard.close()
       channel.close()
       cache.close()
     },
-  }
-}
-
-/** Calls in flight, oldest first. */
-class CallLog implements CallObserver {
-  private readonly clock: Clock
-  private readonly cache: PodCache
-  private readonly open = new Map<number, { call: string; id: string; uid: string; start: number }>()
-  private tokens = 0
-
-  constructor(clock: Clock, cache: PodCache) {
-    this.clock = clock
-    this.cache = cache
-  }
-
-  begin(call: string, id: string, uid: string): number {
-    this.open.set(++this.tokens, { call, id, uid, start: this.clock.now() })
-    return this.tokens
-  }
-
-  end(token: number): void {
-    this.open.delete(token)
-  }
-
-  inflight(): InflightCall[] {
-    const now = this.clock.now()
-    return [...this.open.values()].map(({ call, id, uid, start }) => {
-      const { namespace, name } = this.cache.get(uid).status
-      return { call, id, pod: uid === '' ? null : { uid, namespace, name }, ageMs: now - start }
-    })
   }
 }

@@ -1,13 +1,17 @@
-import { systemClock } from '../model/clock.js'
+import { type Clock, systemClock } from '../model/clock.js'
+import type { Health } from '../model/health.js'
 import { containerStates } from '../model/state.js'
-import { type HotCall, hotCalls } from '../relist/calls.js'
+import { type HotCall, hotCalls, type ShardPhase } from '../relist/calls.js'
+import { judge } from '../relist/health.js'
 import type { RelistReport } from '../relist/lister.js'
-import { phaseBounds, relistBounds, SharedHistogram } from '../ring/histogram.js'
-import { createThreadCounters, type ShardPhase, shardPhases, ThreadCounters } from '../ring/threadCounters.js'
-import type { CallStats, EngineStats, ThreadStats } from './api.js'
+import { callBounds, type HistogramSnapshot, phaseBounds, relistBounds, SharedHistogram } from '../ring/histogram.js'
+import { createThreadCounters, shardPhases, ThreadCounters } from '../ring/threadCounters.js'
+import type { CallStats, EngineStats, PodCache, ThreadStats } from './api.js'
 import type { EventChannel } from './channel.js'
 import type { Merger } from './merge.js'
-import type { Link, WorkerThreads } from './threads.js'
+
+/** Relists that the verdict `slow` looks back on. */
+const recentRelists = 8
 
 /** kubelet instrumented_services.go: what `operation_type` says for each call. */
 const operations: Readonly<Record<HotCall, string>> = {
@@ -17,21 +21,24 @@ const operations: Readonly<Record<HotCall, string>> = {
   ContainerStatus: 'container_status',
 }
 
-interface Sources {
-  readonly now: number
+/** What a snapshot is taken from. `live` are the counters of the threads that run, the lister's first. */
+export interface Sources {
+  readonly clock: Clock
   readonly startedAt: number
-  readonly lastSeenAt: number | null
-  readonly threads: WorkerThreads
+  readonly live: readonly ThreadCounters[]
+  readonly threads: readonly ThreadStats[]
   readonly merger: Merger
   readonly channel: EventChannel
-  readonly mainLoop: ThreadCounters
+  readonly cache: PodCache
+  readonly relistPeriodMs: number
+  readonly relistThresholdMs: number
 }
 
 /** Counts what the main thread sees, and puts it together with what the threads count in shared memory. */
 export class StatsKeeper {
-  lastError = ''
-  /** Of listers that are gone. */
-  lastSeenAt = 0
+  private lastError = ''
+  private retiredLastSeenAt = 0
+  private recentRelistMs: number[] = []
   private relists = 0
   private failures = 0
   private last: RelistReport | null = null
@@ -46,10 +53,6 @@ export class StatsKeeper {
   /** What threads that are gone have counted. */
   private readonly retired = new ThreadCounters(createThreadCounters(), systemClock)
 
-  get attempts(): number {
-    return this.relists + this.failures
-  }
-
   passed(pass: RelistReport): void {
     this.relists++
     this.lastError = ''
@@ -60,6 +63,7 @@ export class StatsKeeper {
     this.duplicates += pass.duplicates
     this.unidentified = pass.unidentified
     this.last = pass
+    this.recentRelistMs = [...this.recentRelistMs.slice(1 - recentRelists), pass.relistMs]
   }
 
   failed(message: string, ms: number): void {
@@ -75,13 +79,14 @@ export class StatsKeeper {
   /** A thread is gone: keeps what it has counted. */
   retire(counters: ThreadCounters): void {
     this.retired.add(counters)
-    this.lastSeenAt = Math.max(this.lastSeenAt, counters.get('lastSeenAt'))
+    this.retiredLastSeenAt = Math.max(this.retiredLastSeenAt, counters.get('lastSeenAt'))
   }
 
-  snapshot(sources: Sources): EngineStats {
-    const { now, threads, merger, channel, lastSeenAt } = sources
-    const relistStartedAt = threads.lister.counters.get('relistStartedAt')
-    const inProgress = threads.lister.alive && relistStartedAt > 0
+  stats(sources: Sources): EngineStats {
+    const { live, merger, channel } = sources
+    const now = sources.clock.now()
+    const relistStartedAt = live[0]?.get('relistStartedAt') ?? 0
+    const lastSeenAt = this.lastSeen(live)
     return {
       uptime: (now - sources.startedAt) / 1000,
       relists: this.relists,
@@ -93,10 +98,10 @@ export class StatsKeeper {
       phases: {
         list_sandboxes: this.listSandboxes.snapshot(),
         list_containers: this.listContainers.snapshot(),
-        ...Object.fromEntries(shardPhases.map((phase) => [phase, this.phase(phase, threads).snapshot()])),
+        ...Object.fromEntries(shardPhases.map((phase) => [phase, this.phase(phase, live)])),
         merge: this.merge.snapshot(),
       },
-      relistInProgressSeconds: inProgress ? (now - relistStartedAt) / 1000 : 0,
+      relistInProgressSeconds: relistStartedAt > 0 ? (now - relistStartedAt) / 1000 : 0,
       lastSeenSeconds: lastSeenAt === null ? null : (now - lastSeenAt) / 1000,
       runningPods: merger.runningPods,
       runningContainers: Object.fromEntries(
@@ -104,8 +109,8 @@ export class StatsKeeper {
       ),
       pods: merger.pods,
       degradedPods: merger.degradedCount,
-      calls: hotCalls.map((call) => this.call(call, threads, now)),
-      threads: [mainThread(sources.mainLoop), threadStats(threads.lister), ...threads.shards.map(threadStats)],
+      calls: hotCalls.map((call) => this.call(call, live, now)),
+      threads: sources.threads,
       channelDepth: channel.depth,
       channelCapacity: channel.capacity,
       dirtyPods: channel.dirtyPods,
@@ -117,53 +122,62 @@ export class StatsKeeper {
     }
   }
 
-  private phase(phase: ShardPhase, threads: WorkerThreads): SharedHistogram {
-    const sum = new SharedHistogram(phaseBounds)
-    for (const counters of this.all(threads)) sum.add(counters.phaseDuration(phase))
-    return sum
+  health(sources: Sources): Health {
+    const { clock, startedAt, live, merger, cache, relistPeriodMs, relistThresholdMs } = sources
+    const now = clock.now()
+    const inflight = live
+      .flatMap((counters) => counters.inflight())
+      .map(({ call, id, podUid, startedAt }) => {
+        const { namespace, name } = cache.get(podUid).status
+        return { call, id, pod: podUid === '' ? null : { uid: podUid, namespace, name }, ageMs: now - startedAt }
+      })
+      .sort((a, b) => b.ageMs - a.ageMs)
+    return judge({
+      now,
+      startedAt,
+      lastSeenAt: this.lastSeen(live),
+      periodMs: relistPeriodMs,
+      thresholdMs: relistThresholdMs,
+      recentRelistMs: this.recentRelistMs,
+      attempts: this.relists + this.failures,
+      lastError: this.lastError,
+      inflight,
+      degraded: merger.degraded(),
+    })
   }
 
-  private call(call: HotCall, threads: WorkerThreads, now: number): CallStats {
-    const all = this.all(threads)
-    const [first, ...rest] = all.map((counters) => counters.duration(call).snapshot())
-    const duration = rest.reduce((sum, one) => {
-      const counts = sum.counts.map((count, i) => count + one.counts[i]!)
-      return { bounds: sum.bounds, counts, sum: sum.sum + one.sum, count: sum.count + one.count }
-    }, first!)
-    const inflight = liveLinks(threads)
-      .flatMap((link) => link.counters.inflight())
-      .filter((seen) => seen.call === call)
+  /** Start of the last good list, also where the thread that made it is gone; null before the first. */
+  private lastSeen(live: readonly ThreadCounters[]): number | null {
+    const seen = Math.max(this.retiredLastSeenAt, ...live.map((counters) => counters.get('lastSeenAt')))
+    return seen === 0 ? null : seen
+  }
+
+  private phase(phase: ShardPhase, live: readonly ThreadCounters[]): HistogramSnapshot {
+    const sum = new SharedHistogram(phaseBounds)
+    for (const counters of [this.retired, ...live]) sum.add(counters.phaseDuration(phase))
+    return sum.snapshot()
+  }
+
+  private call(call: HotCall, live: readonly ThreadCounters[], now: number): CallStats {
+    const sum = new SharedHistogram(callBounds)
+    const all = [this.retired, ...live]
+    for (const counters of all) sum.add(counters.duration(call))
+    const duration = sum.snapshot()
+    const inflight = live.flatMap((counters) => counters.inflight()).filter((seen) => seen.call === call)
     return {
       operation: operations[call],
       total: duration.count,
-      errors: all.reduce((sum, counters) => sum + counters.errors(call), 0),
+      errors: all.reduce((errors, counters) => errors + counters.errors(call), 0),
       duration,
       inflight: inflight.length,
       oldestInflight: inflight.reduce((oldest, seen) => Math.max(oldest, (now - seen.startedAt) / 1000), 0),
     }
   }
-
-  private all(threads: WorkerThreads): ThreadCounters[] {
-    return [this.retired, threads.lister.counters, ...threads.shards.map((shard) => shard.counters)]
-  }
 }
 
-export function liveLinks(threads: WorkerThreads): Link[] {
-  return [threads.lister, ...threads.shards].filter((link) => link.alive)
-}
-
-function mainThread(counters: ThreadCounters): ThreadStats {
-  return { name: 'main', alive: true, restarts: 0, ...loopDelay(counters), ...noRings }
-}
-
-function threadStats(link: Link): ThreadStats {
-  const { name, alive, restarts, counters } = link
-  return { name, alive, restarts, ...loopDelay(counters), ...link.depths() }
-}
-
-const noRings = { inboxBytes: 0, inboxCapacity: 0, ringBytes: 0, ringCapacity: 0 }
-
-function loopDelay(counters: ThreadCounters) {
+export function loopDelay(
+  counters: ThreadCounters,
+): Pick<ThreadStats, 'loopDelayP50' | 'loopDelayP99' | 'loopDelayMax'> {
   return {
     loopDelayP50: counters.get('loopDelayP50'),
     loopDelayP99: counters.get('loopDelayP99'),

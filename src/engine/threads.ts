@@ -42,6 +42,8 @@ export interface Link {
   depths(): Pick<ThreadStats, 'inboxBytes' | 'inboxCapacity' | 'ringBytes' | 'ringCapacity'>
 }
 
+export const noRings = { inboxBytes: 0, inboxCapacity: 0, ringBytes: 0, ringCapacity: 0 } as const
+
 interface Rings {
   inboxMemory: SharedArrayBuffer
   outboxMemory: SharedArrayBuffer
@@ -221,7 +223,7 @@ export class WorkerThreads {
       restarts: 0,
       startedAt: 0,
       recentDeaths: 0,
-      depths: () => ({ inboxBytes: 0, inboxCapacity: 0, ringBytes: 0, ringCapacity: 0 }),
+      depths: () => noRings,
     }
   }
 

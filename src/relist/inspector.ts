@@ -24,6 +24,7 @@ export interface Inspection {
 }
 
 interface Running extends Inspection {
+  readonly startedAt: number
   readonly targets: readonly ItemRecord[]
   next: number
   outstanding: number
@@ -152,10 +153,12 @@ export class Inspector {
       else targets.push(item)
     }
     const stamp = this.options.stamp()
+    const startedAt = this.options.clock.now()
     return {
       pod,
       batch: pod.take(),
       stamp,
+      startedAt,
       sandboxes: [],
       containers: [],
       kept,
@@ -203,6 +206,7 @@ export class Inspector {
   private finish(running: Running): void {
     running.pod.inspecting = false
     this.running--
+    this.options.calls.phase('inspect', this.options.clock.now() - running.startedAt)
     if (running.error !== null) for (const item of running.targets) item.kept = false
     this.options.done(running)
   }

@@ -78,6 +78,7 @@ export class Shard implements Inbox {
   }
 
   commit(commit: ListCommit): void {
+    const start = this.options.clock.now()
     this.stamp = commit.stamp
     const pending: string[] = []
     for (const pod of this.apply(commit)) {
@@ -96,6 +97,7 @@ export class Shard implements Inbox {
     }
     const { stamp, generation } = commit
     this.options.publish({ t: 'observed', stamp, generation, pods: this.pods.size, runningPods: this.runningPods })
+    this.options.calls.phase('diff', this.options.clock.now() - start)
     this.inspector.pump()
   }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../model/clock.js'
-import { type CallObserver, type HotCall, hotCalls } from '../relist/calls.js'
+import { type CallObserver, type HotCall, hotCalls, type ShardPhase } from '../relist/calls.js'
 import { callBounds, phaseBounds, SharedHistogram } from './histogram.js'
 import { InflightSlots, type SeenCall } from './inflightSlots.js'
 
@@ -7,8 +7,7 @@ import { InflightSlots, type SeenCall } from './inflightSlots.js'
 const fields = ['relistStartedAt', 'lastSeenAt', 'loopDelayP50', 'loopDelayP99', 'loopDelayMax'] as const
 type Field = (typeof fields)[number]
 
-export const shardPhases = ['diff', 'inspect'] as const
-export type ShardPhase = (typeof shardPhases)[number]
+export const shardPhases: readonly ShardPhase[] = ['diff', 'inspect']
 
 const callLength = 1 + SharedHistogram.length(callBounds)
 const phaseLength = SharedHistogram.length(phaseBounds)
