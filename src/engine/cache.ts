@@ -1,59 +1,70 @@
 import type { Clock } from '../model/clock.js'
-import { PlegdError } from '../model/errors.js'
+import { type Facts, PlegdError } from '../model/errors.js'
 import { emptyPodStatus, type InspectError, type PodStatus } from '../model/pod.js'
 import type { CachedPod, PodCache } from './api.js'
 
 const defaultMaxWaiters = 10_000
+/** The longest that Node's timers take; a longer one would fire at once. */
+const maxTimerMs = 2 ** 31 - 1
 
-export type CacheErrorCode = 'CACHE_TIMEOUT' | 'CACHE_CLOSED' | 'CACHE_TOO_MANY_WAITERS'
+type CacheErrorCode = 'CACHE_TIMEOUT' | 'CACHE_CLOSED' | 'CACHE_TOO_MANY_WAITERS'
 
-export class CacheError extends PlegdError {
-  constructor(code: CacheErrorCode, message: string, facts: Record<string, string | number> = {}) {
+class CacheError extends PlegdError {
+  constructor(code: CacheErrorCode, message: string, facts: Facts) {
     super(code, message, facts)
   }
 }
 
-interface Entry {
-  status: PodStatus
-  error: InspectError | null
-  /** Stamp of the list that the status stands on; -Infinity while it was only listed. */
-  modified: number
-  /** The pod changed in a list and was not inspected since. */
-  pending: boolean
-}
-
-interface Waiter {
-  readonly stamp: number
-  readonly resolve: (pod: CachedPod) => void
-  readonly reject: (error: CacheError) => void
-  readonly cancel: () => void
-}
-
-export interface CacheOptions {
+interface CacheOptions {
   readonly clock: Clock
-  /** Shards; each has a stamp of its own. With one, it is the kubelet's global time. */
+  /** Parts of the node whose lists are worked through independently: the shards. One part is the kubelet's cache. */
   readonly partitions: number
   readonly partitionOf: (uid: string) => number
+  /** `getNewerThan` calls that may wait at the same time. Default 10,000. */
   readonly maxWaiters?: number
 }
 
+interface Entry {
+  readonly pod: CachedPod
+  readonly modified: number
+  observed: number
+}
+
+interface Waiter {
+  readonly min: number
+  readonly resolve: (pod: CachedPod) => void
+  readonly reject: (error: CacheError) => void
+  readonly cancelDeadline: () => void
+}
+
 /**
- * The pod cache (kubelet v1.37 container/cache.go), with one global time per shard instead of one for all, and with pods
- * that are pending: a shard's stamp speaks for every pod of its but those. So a pod that hangs never passes for fresh.
+ * The kubelet's pod cache (v1.37 container/cache.go), with one time per partition instead of one for the node, because
+ * shards work through a list independently. A partition's time covers every pod of it except the pending ones, which
+ * changed in that list and were not inspected since; also, what was only listed never counts as fresh.
  *
- * Ready is strict: a status is newer than T when its list began after T.
+ * Stamps are monotonic milliseconds from before the list on which a status stands. As in the kubelet, a reader that asks
+ * needs a stamp after its own, and one that already waits is also released by an equal one.
  */
 export class PodStatusCache implements PodCache {
-  private readonly options: CacheOptions
+  private readonly clock: Clock
+  private readonly partitionOf: (uid: string) => number
+  private readonly maxWaiters: number
   private readonly entries = new Map<string, Entry>()
-  private readonly observed: number[]
-  private readonly waiters = new Map<string, Set<Waiter>>()
+  /** Stamp of the latest list that showed a change of the pod which no inspection has followed. */
+  private readonly pending = new Map<string, number>()
+  /** Per partition, -Infinity before its first list. */
+  private readonly times: number[]
+  /** Per partition and UID, so that a new time touches nobody but those who wait. */
+  private readonly waiters: Map<string, Set<Waiter>>[]
   private waiting = 0
   private closed = false
 
-  constructor(options: CacheOptions) {
-    this.options = options
-    this.observed = Array.from({ length: options.partitions }, () => Number.NEGATIVE_INFINITY)
+  constructor({ clock, partitions, partitionOf, maxWaiters = defaultMaxWaiters }: CacheOptions) {
+    this.clock = clock
+    this.partitionOf = partitionOf
+    this.maxWaiters = maxWaiters
+    this.times = new Array<number>(partitions).fill(Number.NEGATIVE_INFINITY)
+    this.waiters = Array.from({ length: partitions }, () => new Map())
   }
 
   get size(): number {
@@ -61,108 +72,135 @@ export class PodStatusCache implements PodCache {
   }
 
   get(uid: string): CachedPod {
-    const entry = this.entries.get(uid)
-    return entry === undefined
-      ? { status: emptyPodStatus(uid), error: null }
-      : { status: entry.status, error: entry.error }
+    return this.entries.get(uid)?.pod ?? frozen(emptyPodStatus(uid), null)
+  }
+
+  *list(): IterableIterator<CachedPod> {
+    for (const entry of this.entries.values()) yield entry.pod
   }
 
   getNewerThan(uid: string, stamp: number, deadlineMs: number): Promise<CachedPod> {
     if (this.closed) return Promise.reject(closedError(uid))
-    if (this.isNewer(uid, stamp)) return Promise.resolve(this.get(uid))
-    const max = this.options.maxWaiters ?? defaultMaxWaiters
-    if (this.waiting >= max) {
-      const message = `${max} readers wait for pods already; wait for fewer at once, or raise maxWaiters`
-      return Promise.reject(new CacheError('CACHE_TOO_MANY_WAITERS', message, { uid, max }))
+    if (this.freshness(uid) > stamp) return Promise.resolve(this.get(uid))
+    if (this.waiting >= this.maxWaiters) {
+      const message = `${this.maxWaiters} readers already wait for pod statuses; wait for some of them first`
+      return Promise.reject(new CacheError('CACHE_TOO_MANY_WAITERS', message, { uid, max: this.maxWaiters }))
     }
     return new Promise((resolve, reject) => {
-      const cancel = this.options.clock.after(deadlineMs, () => {
-        this.drop(uid, waiter)
-        const message = `no status of pod ${uid} from a list newer than asked for came within ${deadlineMs} ms`
-        reject(new CacheError('CACHE_TIMEOUT', message, { uid, deadlineMs }))
-      })
-      const waiter: Waiter = { stamp, resolve, reject, cancel }
+      const waiter: Waiter = {
+        min: stamp,
+        resolve,
+        reject,
+        cancelDeadline: this.clock.after(Math.min(deadlineMs, maxTimerMs), () => {
+          this.removeWaiter(uid, waiter)
+          const message = `the pod's status was not renewed within ${deadlineMs} ms`
+          reject(new CacheError('CACHE_TIMEOUT', message, { uid, stamp, deadlineMs, pending: this.isPending(uid) }))
+        }),
+      }
+      const waiters = this.waiters[this.partitionOf(uid)]!
+      const ofPod = waiters.get(uid)
+      if (ofPod === undefined) waiters.set(uid, new Set([waiter]))
+      else ofPod.add(waiter)
       this.waiting++
-      const set = this.waiters.get(uid)
-      if (set === undefined) this.waiters.set(uid, new Set([waiter]))
-      else set.add(waiter)
     })
   }
 
-  *list(): IterableIterator<CachedPod> {
-    for (const { status, error } of this.entries.values()) yield { status, error }
+  /** Replaces the pod's entry, whatever its stamp. The status and its arrays are frozen: all readers share them. */
+  set(uid: string, status: PodStatus, error: InspectError | null, stamp: number): void {
+    this.entries.set(uid, { pod: frozen(status, error), modified: stamp, observed: stamp })
+    const changedAt = this.pending.get(uid)
+    if (changedAt !== undefined && changedAt <= stamp) this.pending.delete(uid)
+    this.notify(uid, stamp)
+  }
+
+  /** A list of this stamp shows the pod changed; until it is inspected, the partition's time says nothing about it. */
+  markPending(uid: string, stamp: number): void {
+    this.pending.set(uid, Math.max(stamp, this.pending.get(uid) ?? stamp))
   }
 
   isPending(uid: string): boolean {
-    return this.entries.get(uid)?.pending ?? false
+    return this.pending.has(uid)
   }
 
-  /** A pod's status from a list that began at `stamp`; one that was only listed releases nobody. */
-  set(uid: string, status: PodStatus, error: InspectError | null, stamp: number): void {
-    const known = status.inspected || error !== null
-    this.entries.set(uid, {
-      status: Object.freeze(status),
-      error,
-      modified: known ? stamp : Number.NEGATIVE_INFINITY,
-      pending: !known,
-    })
-    this.release(uid)
-  }
-
-  /** The pod changed in the list that began at `stamp`: until it is inspected, no list speaks for it. */
-  markPending(uid: string): void {
-    const entry = this.entries.get(uid)
-    if (entry !== undefined) entry.pending = true
-  }
-
-  /** The pod is gone. Releases nobody: the next `observe` does, as in the kubelet. */
+  /** Unlike the kubelet's, releases readers whom the partition's time already allows the default status. */
   delete(uid: string): void {
     this.entries.delete(uid)
+    this.pending.delete(uid)
+    this.notify(uid, this.times[this.partitionOf(uid)]!)
   }
 
-  /** Every pod of the partition that is not pending is, or is not there, as of the list that began at `stamp`. */
+  /** The partition's list of this stamp was worked through: pods of it that are not pending are as they were. */
   observe(partition: number, stamp: number): void {
-    this.observed[partition] = stamp
-    for (const uid of this.waiters.keys()) if (this.options.partitionOf(uid) === partition) this.release(uid)
+    this.times[partition] = stamp
+    for (const uid of this.waiters[partition]!.keys()) if (!this.pending.has(uid)) this.notify(uid, stamp)
   }
 
+  /** Who worked through the partition's lists is gone: until the next one, a pod that is not here may still exist. */
+  unobserve(partition: number): void {
+    this.times[partition] = Number.NEGATIVE_INFINITY
+  }
+
+  /** This one pod was found as it was at `stamp` (the kubelet's SetObservedTime). */
+  observePod(uid: string, stamp: number): void {
+    const entry = this.entries.get(uid)
+    if (entry !== undefined) entry.observed = stamp
+    this.notify(uid, stamp)
+  }
+
+  /** Rejects all who wait or ask from now on. `get` and `list` go on. */
   close(): void {
     this.closed = true
-    for (const [uid, set] of this.waiters) {
-      for (const waiter of set) {
-        waiter.cancel()
-        waiter.reject(closedError(uid))
+    for (const partition of this.waiters) {
+      for (const [uid, ofPod] of partition) {
+        for (const waiter of ofPod) {
+          this.removeWaiter(uid, waiter)
+          waiter.reject(closedError(uid))
+        }
       }
     }
-    this.waiters.clear()
-    this.waiting = 0
   }
 
-  private isNewer(uid: string, stamp: number): boolean {
+  /** The latest stamp for which the cached status is known to hold. */
+  private freshness(uid: string): number {
     const entry = this.entries.get(uid)
-    const observed = this.observed[this.options.partitionOf(uid)]!
-    if (entry === undefined) return observed > stamp
-    return entry.modified > stamp || (!entry.pending && observed > stamp)
+    const time = this.isPending(uid) ? Number.NEGATIVE_INFINITY : this.times[this.partitionOf(uid)]!
+    if (entry === undefined) return time
+    return isAnswer(entry.pod) ? Math.max(entry.modified, entry.observed, time) : Number.NEGATIVE_INFINITY
   }
 
-  private release(uid: string): void {
-    const set = this.waiters.get(uid)
-    if (set === undefined) return
-    for (const waiter of set) {
-      if (!this.isNewer(uid, waiter.stamp)) continue
-      this.drop(uid, waiter)
-      waiter.cancel()
-      waiter.resolve(this.get(uid))
+  private notify(uid: string, stamp: number): void {
+    const ofPod = this.waiters[this.partitionOf(uid)]!.get(uid)
+    if (ofPod === undefined) return
+    const entry = this.entries.get(uid)
+    if (entry !== undefined && !isAnswer(entry.pod)) return
+    const pod = entry?.pod ?? this.get(uid)
+    for (const waiter of ofPod) {
+      if (waiter.min > stamp) continue
+      this.removeWaiter(uid, waiter)
+      waiter.resolve(pod)
     }
   }
 
-  private drop(uid: string, waiter: Waiter): void {
-    const set = this.waiters.get(uid)
-    if (set?.delete(waiter)) this.waiting--
-    if (set?.size === 0) this.waiters.delete(uid)
+  private removeWaiter(uid: string, waiter: Waiter): void {
+    const waiters = this.waiters[this.partitionOf(uid)]!
+    const ofPod = waiters.get(uid)
+    ofPod?.delete(waiter)
+    if (ofPod?.size === 0) waiters.delete(uid)
+    waiter.cancelDeadline()
+    this.waiting--
   }
 }
 
+/** An inspection gave it, even if only an error; the list view alone does not say enough to act on. */
+function isAnswer({ status, error }: CachedPod): boolean {
+  return status.inspected || error !== null
+}
+
+function frozen(status: PodStatus, error: InspectError | null): CachedPod {
+  for (const array of [status.ips, status.listed, status.sandboxes, status.containers]) Object.freeze(array)
+  return Object.freeze({ status: Object.freeze(status), error: Object.freeze(error) })
+}
+
 function closedError(uid: string): CacheError {
-  return new CacheError('CACHE_CLOSED', `the engine has stopped; nothing new will come of pod ${uid}`, { uid })
+  return new CacheError('CACHE_CLOSED', 'the engine has stopped: no pod status is renewed any more', { uid })
 }

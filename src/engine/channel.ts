@@ -1,136 +1,159 @@
-import type { Clock } from '../model/clock.js'
+import { UsageError } from '../model/errors.js'
 import type { PodLifecycleEvent } from '../model/event.js'
-import type { PodRef } from '../model/pod.js'
 
-export interface ChannelOptions {
+interface ChannelOptions {
+  /** Events held for a consumer that is behind. */
   readonly capacity: number
-  /** When it is full: `sync` gives each affected pod one PodSync as soon as there is room; `discard` is the kubelet's rule. */
+  /** `sync`: a pod whose event finds no room gets one PodSync later. `discard`: the event is lost (the kubelet's rule). */
   readonly overflow: 'sync' | 'discard'
-  readonly clock: Clock
 }
 
+type Result = IteratorResult<PodLifecycleEvent, undefined>
+type Taker = (result: Result) => void
+const ended: Result = { done: true, value: undefined }
+
 /**
- * The bounded channel between merge and whoever consumes. Nothing blocks the producer, and with `sync` nothing is lost:
- * a pod whose event found no room is dirty, its further events fold into the same PodSync, and that PodSync comes
- * before anything newer of that pod.
+ * The bounded channel between the engine and its consumer. Order is kept per pod: what happens to a pod while it is
+ * dirty is folded into the PodSync that it is owed, and those follow in the order in which their pods became dirty.
+ *
+ * Invariant: a pod is dirty only while the channel is full, since each event that is taken lets one PodSync in. There is
+ * at most one dirty entry a pod, which bounds them.
  */
 export class EventChannel {
   readonly capacity: number
   private readonly overflow: 'sync' | 'discard'
-  private readonly clock: Clock
-  private readonly buffer: (PodLifecycleEvent | undefined)[]
+  /** A ring of `length` events from `head` on. */
+  private readonly slots: (PodLifecycleEvent | undefined)[]
   private head = 0
   private length = 0
-  /** In the order in which they became dirty. */
-  private readonly dirty = new Map<string, PodRef>()
-  private readonly readers: ((result: IteratorResult<PodLifecycleEvent>) => void)[] = []
+  /** By UID, the PodSync owed. */
+  private readonly owed = new Map<string, PodLifecycleEvent>()
+  private readonly takers = new Set<Taker>()
   private closed = false
-  delivered = 0
-  /** Events that became part of a PodSync. */
-  overflowed = 0
-  /** Events that were lost (`discard`). */
-  discarded = 0
+  private counts = { delivered: 0, overflowed: 0, discarded: 0 }
 
-  constructor(options: ChannelOptions) {
-    this.capacity = options.capacity
-    this.overflow = options.overflow
-    this.clock = options.clock
-    this.buffer = new Array<PodLifecycleEvent | undefined>(options.capacity)
+  /** @throws UsageError for a capacity that is no positive integer */
+  constructor({ capacity, overflow }: ChannelOptions) {
+    if (!Number.isSafeInteger(capacity) || capacity < 1) {
+      throw new UsageError(`channel capacity must be a positive integer, not ${capacity}`, { capacity })
+    }
+    this.capacity = capacity
+    this.overflow = overflow
+    this.slots = new Array<PodLifecycleEvent | undefined>(capacity).fill(undefined)
   }
 
+  /** Events that wait to be taken. */
   get depth(): number {
     return this.length
   }
 
+  /** Pods that are owed a PodSync. */
   get dirtyPods(): number {
-    return this.dirty.size
+    return this.owed.size
   }
 
+  /** Events that a consumer got. */
+  get delivered(): number {
+    return this.counts.delivered
+  }
+
+  /** Events that found no room and were folded into a PodSync. */
+  get overflowed(): number {
+    return this.counts.overflowed
+  }
+
+  /** Events that found no room and are lost. */
+  get discarded(): number {
+    return this.counts.discarded
+  }
+
+  /** Never blocks. After `close` does nothing. */
   push(event: PodLifecycleEvent): void {
     if (this.closed) return
-    const { uid } = event.pod
-    if (this.dirty.has(uid)) {
-      this.overflowed++
-    } else if (this.length < this.capacity) {
-      this.put(event)
-    } else if (this.overflow === 'discard') {
-      this.discarded++
-    } else {
-      this.overflowed++
-      this.dirty.set(uid, event.pod)
-    }
+    const [taker] = this.takers
+    if (taker !== undefined) {
+      this.takers.delete(taker)
+      this.counts.delivered++
+      taker({ done: false, value: event })
+    } else if (this.length < this.capacity) this.put(event)
+    else this.overflowWith(event)
   }
 
-  /** Takes the oldest event, if there is one. */
-  take(): PodLifecycleEvent | undefined {
-    if (this.length === 0) return undefined
-    const event = this.buffer[this.head]!
-    this.buffer[this.head] = undefined
-    this.head = (this.head + 1) % this.capacity
-    this.length--
-    this.delivered++
-    this.refill()
-    return event
-  }
-
-  /** Takes everything, dirty pods' PodSyncs included. */
+  /** Takes all that waits, PodSyncs that are owed included. */
   drain(): PodLifecycleEvent[] {
     const events: PodLifecycleEvent[] = []
     for (let event = this.take(); event !== undefined; event = this.take()) events.push(event)
     return events
   }
 
-  /** Ends with the channel; what it still holds is delivered first. Several iterators share one channel. */
+  /** Iterators share the channel: each event goes to one of them. After `close` they end once the channel is empty. */
   iterate(): AsyncIterableIterator<PodLifecycleEvent> {
-    let ended = false
-    const end: IteratorResult<PodLifecycleEvent> = { done: true, value: undefined }
-    let mine: ((result: IteratorResult<PodLifecycleEvent>) => void) | null = null
-    return {
-      [Symbol.asyncIterator]() {
-        return this
-      },
+    const mine = new Set<Taker>()
+    let returned = false
+    const iterator: AsyncIterableIterator<PodLifecycleEvent> = {
       next: () => {
-        const value = ended ? undefined : this.take()
-        if (value !== undefined) return Promise.resolve({ done: false, value })
-        if (ended || this.closed) return Promise.resolve(end)
-        return new Promise((resolve) => {
-          mine = resolve
-          this.readers.push(resolve)
+        if (returned) return Promise.resolve(ended)
+        const event = this.take()
+        if (event !== undefined) return Promise.resolve({ done: false, value: event })
+        if (this.closed) return Promise.resolve(ended)
+        return new Promise<Result>((resolve) => {
+          const taker: Taker = (result) => {
+            mine.delete(taker)
+            resolve(result)
+          }
+          mine.add(taker)
+          this.takers.add(taker)
         })
       },
       return: () => {
-        ended = true
-        if (mine !== null) {
-          const at = this.readers.indexOf(mine)
-          if (at >= 0) this.readers.splice(at, 1)[0]!(end)
-        }
-        return Promise.resolve(end)
+        returned = true
+        this.end(mine)
+        return Promise.resolve(ended)
       },
+      [Symbol.asyncIterator]: () => iterator,
     }
+    return iterator
   }
 
   close(): void {
     this.closed = true
-    for (const reader of this.readers.splice(0)) reader({ done: true, value: undefined })
+    this.end(this.takers)
+  }
+
+  private end(takers: Set<Taker>): void {
+    for (const taker of [...takers]) {
+      this.takers.delete(taker)
+      taker(ended)
+    }
   }
 
   private put(event: PodLifecycleEvent): void {
-    const reader = this.readers.shift()
-    if (reader !== undefined) {
-      this.delivered++
-      reader({ done: false, value: event })
-      return
-    }
-    this.buffer[(this.head + this.length) % this.capacity] = event
+    this.slots[(this.head + this.length) % this.capacity] = event
     this.length++
   }
 
-  private refill(): void {
-    if (this.length === this.capacity) return
-    for (const [uid, pod] of this.dirty) {
-      this.dirty.delete(uid)
-      this.put({ type: 'PodSync', pod, kind: 'sandbox', id: '', name: '', time: this.clock.wallMs() })
+  private take(): PodLifecycleEvent | undefined {
+    const event = this.slots[this.head]
+    if (event === undefined) return undefined
+    this.slots[this.head] = undefined
+    this.head = (this.head + 1) % this.capacity
+    this.length--
+    this.counts.delivered++
+    const [sync] = this.owed.values()
+    if (sync !== undefined) {
+      this.owed.delete(sync.pod.uid)
+      this.put(sync)
+    }
+    return event
+  }
+
+  private overflowWith({ pod, time }: PodLifecycleEvent): void {
+    if (this.overflow === 'discard') {
+      this.counts.discarded++
       return
     }
+    this.counts.overflowed++
+    // An entry that is there keeps its place in the order.
+    this.owed.set(pod.uid, { type: 'PodSync', pod, kind: 'sandbox', id: '', name: '', time })
   }
 }

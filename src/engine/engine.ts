@@ -61,7 +61,7 @@ class ThreadedEngine implements Engine {
     const { clock } = this
     const { shards, channelCapacity, overflow, logger } = settings
     this.cache = new PodStatusCache({ clock, partitions: shards, partitionOf: (uid) => shardOfUid(uid, shards) })
-    this.channel = new EventChannel({ capacity: channelCapacity, overflow, clock })
+    this.channel = new EventChannel({ capacity: channelCapacity, overflow })
     this.merger = new Merger({ cache: this.cache, channel: this.channel, now: () => clock.now(), shards })
     this.keeper = new StatsKeeper()
     this.threads = new WorkerThreads({
@@ -79,6 +79,7 @@ class ThreadedEngine implements Engine {
       onDeath: (counters) => this.keeper.retire(counters),
       reseed: (index) => {
         while (this.drainShard(index) > 0);
+        this.cache.unobserve(index)
         return this.merger.seeds((uid) => shardOfUid(uid, shards) === index)
       },
     })

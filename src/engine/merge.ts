@@ -61,7 +61,7 @@ export class Merger {
   apply(shard: number, message: ShardMessage): void {
     switch (message.t) {
       case 'pending':
-        for (const uid of message.uids) this.cache.markPending(uid)
+        for (const uid of message.uids) this.cache.markPending(uid, message.stamp)
         return
       case 'observed': {
         const { pods, runningPods, stamp } = message
@@ -76,7 +76,7 @@ export class Merger {
           null,
           message.stamp,
         )
-        this.cache.markPending(message.pod.uid)
+        this.cache.markPending(message.pod.uid, message.stamp)
         return
       case 'inspected':
         this.inspected(message)
@@ -135,7 +135,7 @@ export class Merger {
       containers,
     }
     this.cache.set(pod.uid, { ...fresh, ips: keepIps(fresh, cached) }, null, stamp)
-    if (!message.settled) this.cache.markPending(pod.uid)
+    if (!message.settled) this.cache.markPending(pod.uid, stamp)
     this.failing.delete(pod.uid)
     this.send(pod, message.events, containers)
   }
@@ -144,7 +144,7 @@ export class Merger {
     const { pod, stamp, error, failures, sinceStamp } = message
     const { status } = this.cache.get(pod.uid)
     this.cache.set(pod.uid, { ...status, ...pod }, error, stamp)
-    this.cache.markPending(pod.uid)
+    this.cache.markPending(pod.uid, stamp)
     const { call, id } = error
     this.failing.set(pod.uid, { pod, call, id, sinceStamp, sinceMs: 0, failures, lastError: describe(error) })
   }

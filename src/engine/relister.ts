@@ -52,7 +52,6 @@ export function createRelister(options: RelisterOptions): Relister {
   const channel = new EventChannel({
     capacity: options.channelCapacity ?? 1000,
     overflow: options.overflow ?? 'sync',
-    clock,
   })
   const merger = new Merger({ cache, channel, now: () => clock.now(), shards: shardCount })
   const calls = new ThreadCounters(createThreadCounters(), clock)
