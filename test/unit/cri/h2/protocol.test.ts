@@ -430,6 +430,18 @@ describe('GOAWAY', () => {
     })
   })
 
+  it('fails a call that two connections never began', async () => {
+    const failure = client.failure()
+    for (let i = 0; i < 2; i++) {
+      const peer = await server.accept()
+      peer.send(settings({ [Setting.MAX_CONCURRENT_STREAMS]: 0 }), goAway(0, H2Error.ENHANCE_YOUR_CALM))
+    }
+    expect(await failure).toMatchObject({
+      grpcCode: GrpcCode.UNAVAILABLE,
+      details: 'GOAWAY: ENHANCE_YOUR_CALM',
+    })
+  })
+
   it('fails a call that was answered and then disowned', async () => {
     const { peer, id, done } = await begin()
     peer.send(frame(HEADERS, END_HEADERS, id, grpcHead), goAway(0))
