@@ -73,7 +73,7 @@ export class H2Runtime implements HotRuntime {
 
   async #list(kind: ItemKind, sink: ItemSink, options: ListOptions): Promise<ListReport> {
     const request = { ...lists[kind], body: encodeListRequest(kind, options.filter) }
-    const consumer = new ListConsumer(sink)
+    const consumer = new ListConsumer(request.call, sink)
     await this.#lists[kind].call(request, consumer, this.#withDeadline(options))
     return consumer.report()
   }

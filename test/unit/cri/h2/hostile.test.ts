@@ -112,8 +112,12 @@ describe('broken protocol ends the connection, with its code, and the call with 
 })
 
 describe('messages that a status may not have', () => {
-  const sent = (bytes: Uint8Array) =>
-    Buffer.concat([frame(HEADERS, 4, 1, grpcHead), frame(DATA, 0, 1, bytes), frame(HEADERS, 5, 1, okTrailers)])
+  const sent = (...payloads: Uint8Array[]) =>
+    Buffer.concat([
+      frame(HEADERS, 4, 1, grpcHead),
+      ...payloads.map((payload) => frame(DATA, 0, 1, payload)),
+      frame(HEADERS, 5, 1, okTrailers),
+    ])
   it.each([
     ['a declared length over the limit', Buffer.concat([Buffer.from([0]), uint32(0xffff_ffff)]), 'RESOURCE_EXHAUSTED'],
     ['one byte over the limit', message(Buffer.alloc(1001)), 'RESOURCE_EXHAUSTED'],
@@ -124,6 +128,11 @@ describe('messages that a status may not have', () => {
     ['nothing', Buffer.alloc(0), 'INTERNAL'],
   ] as const)('%s', async (_what, bytes, code) => {
     expect(await outcomeOf(sent(bytes))).toMatchObject({ grpcCode: GrpcCode[code] })
+  })
+
+  it('two messages in two frames', async () => {
+    const bytes = sent(message(Buffer.alloc(2)), message(Buffer.alloc(2)))
+    expect(await outcomeOf(bytes)).toMatchObject({ grpcCode: GrpcCode.INTERNAL })
   })
 
   it('takes one at the limit', async () => {

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { GrpcCode } from '../../../../src/cri/errors.js'
 import { FrameType, H2Error, MAX_WINDOW, Setting } from '../../../../src/cri/h2/frames.js'
@@ -63,6 +64,15 @@ describe('what goes out', () => {
     const data = await peer.next(DATA, id)
     expect(data.flags).toBe(1)
     expect(data.payload).toEqual(message(Buffer.from('abc')))
+  })
+
+  it('says once, first, that it keeps no dynamic table', async () => {
+    const { peer, headers } = await begin()
+    const second = client.call()
+    second.catch(() => {})
+    const blocks = [headers, await peer.next(HEADERS)].map((f) => f.payload)
+    expect(blocks[0]![0]).toBe(0x20)
+    expect(blocks[1]).toEqual(blocks[0]!.subarray(1))
   })
 
   it('acknowledges SETTINGS and PING', async () => {
@@ -193,6 +203,12 @@ describe('calls that fail', () => {
     expect((await peer.next(RST_STREAM, id)).payload.readUInt32BE()).toBe(H2Error.CANCEL)
   })
 
+  it("by gRPC's status rather than HTTP's where there are both", async () => {
+    const { done, peer, id } = await begin()
+    peer.send(frame(HEADERS, END_BOTH, id, Buffer.concat([literal(':status', '503'), trailers(7, 'no')])))
+    expect(await criErrorOf(done)).toMatchObject({ grpcCode: GrpcCode.PERMISSION_DENIED, details: 'no' })
+  })
+
   it('by a content type that is not gRPC', async () => {
     const { done, peer, id } = await begin()
     const head = Buffer.concat([Buffer.from([0x88]), literal('content-type', 'application/grpcish')])
@@ -298,6 +314,7 @@ describe('deadlines and abort', () => {
     expect(await criErrorOf(done)).toMatchObject({ grpcCode: GrpcCode.CANCELLED, cause: new Error('enough') })
     await peer.next(RST_STREAM, id)
     const { grpcCode } = await client.failure({ signal: abort.signal })
+    expect(getEventListeners(abort.signal, 'abort')).toEqual([])
     expect(grpcCode).toBe(GrpcCode.CANCELLED)
   })
 
@@ -346,6 +363,13 @@ describe('flow control of requests', () => {
     expect(sent).toBe(65_535)
     peer.send(frame(WINDOW_UPDATE, 0, 0, uint32(100_000)))
     expect(await peer.next(DATA, id)).toMatchObject({ flags: 1, payload: { length: 70_005 - 65_535 } })
+  })
+
+  it('uses the larger frames that the peer takes', async () => {
+    const large = Buffer.from(Array.from({ length: 60_000 }, (_, i) => i % 251))
+    const { peer, id } = await begin({ payload: large }, { [Setting.MAX_FRAME_SIZE]: 100_000 })
+    const data = await peer.next(DATA, id)
+    expect(data.payload.equals(message(large))).toBe(true)
   })
 
   it('resets a request that was answered before it was sent', async () => {

@@ -184,7 +184,9 @@ describe("against Node's http2 server", () => {
   it('takes headers so long that they need CONTINUATION', async () => {
     const text = 'x~'.repeat(12_000)
     serve = (stream) => respond(stream, Buffer.alloc(0), { 'grpc-status': '13', 'grpc-message': text })
-    expect((await criErrorOf(unary(channel, 'Fail', Buffer.alloc(0)))).details).toBe(text)
+    for (let i = 0; i < 5; i++) {
+      expect((await criErrorOf(unary(channel, 'Fail', Buffer.alloc(0)))).details).toBe(text)
+    }
   })
 
   it('goes on after a GOAWAY', async () => {
