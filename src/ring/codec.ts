@@ -37,7 +37,11 @@ const structures = [
 ]
 
 const options = { useRecords: true, maxSharedStructures: structures.length, int64AsType: 'bigint' } as const
-const packr = new Packr({ ...options, structures: structures.map((keys) => [...keys]) })
+/** `isShared` makes msgpackr undo what a bad record does to an agreed shape; it sets that itself only on shapes that it loads. */
+const packr = new Packr({
+  ...options,
+  structures: structures.map((keys) => Object.assign([...keys], { isShared: true })),
+})
 let scratch = Buffer.allocUnsafe(64 << 10)
 
 /** The message as msgpack, in a buffer that the next call uses again. */

@@ -72,7 +72,8 @@ export class FrameWriter {
 
   private part(head: number, src: Uint8Array, start: number, end: number): void {
     if (this.backlog.length > 0 || !this.put(head, src, start, end)) {
-      this.backlog.push({ head, bytes: src.slice(start, end) })
+      // Not slice(), which for a Buffer is a view on memory that its owner uses again.
+      this.backlog.push({ head, bytes: new Uint8Array(src.subarray(start, end)) })
     }
   }
 

@@ -65,7 +65,7 @@ export function readInbox(reader: FrameReader, inbox: Inbox, max: number): numbe
         break
       case Type.commit: {
         // Copied, since a ring does not align its records.
-        const numbers = new Float64Array(bytes.slice(start, end).buffer)
+        const numbers = new Float64Array(new Uint8Array(bytes.subarray(start, end)).buffer)
         inbox.commit({ generation: numbers[0]!, stamp: numbers[1]!, wallMs: numbers[2]!, full: numbers[3] === 1 })
         break
       }
