@@ -52,8 +52,11 @@ export interface InspectorOptions {
 export class Inspector {
   private readonly options: InspectorOptions
   private readonly limit: AdaptiveLimit
-  /** Fresh changes of pods that run, of those that don't, and pods that failed before. Taken in this order. */
-  private readonly queues = [new Set<PodRecord>(), new Set<PodRecord>(), new Set<PodRecord>()] as const
+  /**
+   * Taken in this order: pods that changed since they were first seen (an exit code is there only until the container is
+   * removed), new pods that run, new pods that don't, pods that failed before.
+   */
+  private readonly queues = [0, 1, 2, 3].map(() => new Set<PodRecord>())
   private readonly retries = new Map<PodRecord, () => void>()
   private running = 0
   private head: Running | null = null
@@ -70,14 +73,14 @@ export class Inspector {
   }
 
   private get queued(): number {
-    return this.queues[0].size + this.queues[1].size + this.queues[2].size
+    return this.queues.reduce((sum, queue) => sum + queue.size, 0)
   }
 
   /** Queues a pod that changed, unless it is being inspected: then `done` finds out that there is more. */
   add(pod: PodRecord): void {
     if (pod.inspecting) return
     this.drop(pod)
-    this.queues[pod.failures > 0 ? 2 : pod.running ? 0 : 1].add(pod)
+    this.queues[pod.failures > 0 ? 3 : pod.seenBefore ? 0 : pod.running ? 1 : 2]!.add(pod)
   }
 
   /** Queues a pod whose inspection failed, once its backoff is over. */

@@ -39,8 +39,8 @@ export class PodRecord {
   readonly items = new Map<string, ItemRecord>()
   /** Inspect even without a change; gives one PodSync. */
   reinspect = false
-  /** Its list view was published. */
-  published = false
+  /** A list before the last one showed it: its list view was published. */
+  seenBefore = false
   /** Counted as running by the shard. */
   countedRunning = false
   private wallMs = 0

@@ -88,9 +88,10 @@ export class Shard implements Inbox {
         if (!pod.inspecting) this.remove(pod)
         continue
       }
-      if (pod.published) pending.push(pod.uid)
-      else this.publishListed(pod)
+      if (pod.seenBefore) pending.push(pod.uid)
+      else this.options.publish({ t: 'listed', stamp: commit.stamp, pod: pod.ref, listed: pod.listed })
       this.inspector.add(pod)
+      pod.seenBefore = true
     }
     for (let i = 0; i < pending.length; i += pendingPerMessage) {
       this.options.publish({ t: 'pending', stamp: commit.stamp, uids: pending.slice(i, i + pendingPerMessage) })
@@ -224,11 +225,6 @@ export class Shard implements Inbox {
     this.options.publish({ t: 'gone', stamp: this.stamp, pod: pod.ref, events })
   }
 
-  private publishListed(pod: PodRecord): void {
-    pod.published = true
-    this.options.publish({ t: 'listed', stamp: this.stamp, pod: pod.ref, listed: pod.listed })
-  }
-
   private countRunning(pod: PodRecord): void {
     const running = pod.hasRunningSandbox
     this.runningPods += Number(running) - Number(pod.countedRunning)
@@ -237,7 +233,7 @@ export class Shard implements Inbox {
 
   private seed(seed: Extract<ShardCommand, { t: 'seed' }>): void {
     const pod = new PodRecord(seed.pod)
-    pod.published = true
+    pod.seenBefore = true
     this.pods.set(pod.uid, pod)
     const kept = new Set(seed.kept)
     for (const listed of seed.listed) {

@@ -142,6 +142,11 @@ export class SimulatedRuntime implements Runtime {
     this.life.start()
   }
 
+  /** Ends the node's life as it is; what is asked of it over CRI still happens. */
+  pause(): void {
+    this.life.stop()
+  }
+
   /** One change of life now. */
   step(): void {
     this.life.step()
