@@ -8,6 +8,7 @@ import type {
   Runtime,
   UnaryCall,
 } from '../cri/runtime.js'
+import { decodeContainerStatusResponse, decodeSandboxStatusResponse } from '../cri/wire/status.js'
 import { type Clock, systemClock } from '../model/clock.js'
 import type { ContainerStatus, SandboxStatus } from '../model/pod.js'
 import { drawImages } from './catalogue.js'
@@ -22,11 +23,10 @@ import { Life } from './life.js'
 import { eachItem, type Piece } from './listBook.js'
 import { SimulatedNode } from './node.js'
 import { nodeCalls } from './nodeCalls.js'
-import { needContainer, needSandbox, type Parts } from './parts.js'
+import type { Parts } from './parts.js'
 import { Random } from './random.js'
 import type { Answer, CallContext, Handlers, Requests } from './requests.js'
 import { listSandboxes, sandboxCalls, sandboxFilter } from './sandboxCalls.js'
-import { containerStatusOf, sandboxStatusOf } from './statuses.js'
 import { Timers } from './timers.js'
 
 export interface SimulationOptions {
@@ -198,13 +198,13 @@ export class SimulatedRuntime implements Runtime {
   }
 
   async podSandboxStatus(id: string, options: CallOptions = {}): Promise<SandboxStatus> {
-    await this.unary('PodSandboxStatus', { pod_sandbox_id: id }, options)
-    return sandboxStatusOf(needSandbox(this.node, 'PodSandboxStatus', id))
+    const bytes = Buffer.concat(await this.unary('PodSandboxStatus', { pod_sandbox_id: id }, options))
+    return decodeSandboxStatusResponse(bytes, 0, bytes.length)
   }
 
   async containerStatus(id: string, options: CallOptions = {}): Promise<ContainerStatus> {
-    await this.unary('ContainerStatus', { container_id: id }, options)
-    return containerStatusOf(needContainer(this.node, 'ContainerStatus', id))
+    const bytes = Buffer.concat(await this.unary('ContainerStatus', { container_id: id }, options))
+    return decodeContainerStatusResponse(bytes, 0, bytes.length)
   }
 
   async call(method: UnaryCall, request: PlainMessage, options: CallOptions = {}): Promise<PlainMessage> {

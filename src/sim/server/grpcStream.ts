@@ -97,7 +97,12 @@ function end(stream: ServerHttp2Stream, status: OutgoingHttpHeaders): void {
 function statusOf(error: unknown): OutgoingHttpHeaders {
   const code = error instanceof CriError ? error.grpcCode : GrpcCode.UNKNOWN
   const details = error instanceof CriError ? error.details : messageOf(error)
-  return { 'grpc-status': `${code}`, 'grpc-message': encodeURIComponent(details).replaceAll('%20', ' ') }
+  return { 'grpc-status': `${code}`, 'grpc-message': percentEncoded(details) }
+}
+
+/** gRPC's Percent-Encoded: printable ASCII stays, but for the percent sign. */
+function percentEncoded(text: string): string {
+  return text.toWellFormed().replace(/[^\x20-\x24\x26-\x7e]+/gu, encodeURIComponent)
 }
 
 function unknownCall(service: string, call: string): CriError {
