@@ -50,6 +50,10 @@ export function containerCalls(parts: Parts): Pick<Handlers, ContainerCalls> {
       if (sandbox.state !== CriSandboxState.ready) {
         throw new CriError(call, GrpcCode.UNKNOWN, `sandbox container "${sandbox.id}" is not running`)
       }
+      const user = config.linux?.security_context
+      if (user?.run_as_group && !user.run_as_user && user.run_as_username === '') {
+        throw invalid(call, 'run_as_group is set without run_as_user or run_as_username')
+      }
       const holder = node.holderOfContainerName(sandbox, config.metadata)
       if (holder !== undefined) {
         const name = `${config.metadata.name}_${sandbox.name}_${sandbox.namespace}_${sandbox.uid}_${config.metadata.attempt}`

@@ -38,7 +38,14 @@ export interface ContainerConfig {
   readonly labels: Labels
   readonly annotations: Labels
   readonly log_path: string
-  readonly linux: { resources: PlainMessage | null } | null
+  readonly linux: {
+    readonly resources: PlainMessage | null
+    readonly security_context: {
+      readonly run_as_user: object | null
+      readonly run_as_username: string
+      readonly run_as_group: object | null
+    } | null
+  } | null
   readonly stop_signal: string
 }
 
