@@ -30,7 +30,7 @@ export function containerStats(record: ContainerRecord, nowNs: bigint): PlainMes
   }
 }
 
-/** PodSandboxStats: the sum of its running containers, and each of them. */
+/** PodSandboxStats: the sum of its running containers, and each container, as containerd gives it. */
 export function podSandboxStats(sandbox: SandboxRecord, nowNs: bigint): PlainMessage {
   const timestamp = nowNs.toString()
   const running = [...sandbox.containers].filter((c) => c.state === CriContainerState.running)
@@ -47,7 +47,7 @@ export function podSandboxStats(sandbox: SandboxRecord, nowNs: bigint): PlainMes
       memory: memoryUsage(running.length, timestamp),
       network: { timestamp, default_interface: networkInterface(nanos) },
       process: { timestamp, process_count: uint64(running.length + 1) },
-      containers: running.map((c) => containerStats(c, nowNs)),
+      containers: Array.from(sandbox.containers, (c) => containerStats(c, nowNs)),
     },
   }
 }
