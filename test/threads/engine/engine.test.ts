@@ -52,14 +52,18 @@ describe('the threaded engine on a served node', () => {
   async function atRest(): Promise<void> {
     let generation = engine.stats().last?.generation ?? 0
     let quiet = 0
-    await until('the engine is at rest', () => {
-      const { last, dirtyPods, channelDepth } = engine.stats()
-      if (last === null || last.generation === generation) return false
-      generation = last.generation
-      const waiting = [...engine.cache.list()].some(({ status, error }) => !status.inspected || error !== null)
-      quiet = last.changed === 0 && !waiting && dirtyPods === 0 && channelDepth === 0 ? quiet + 1 : 0
-      return quiet >= 3
-    })
+    await until(
+      'the engine is at rest',
+      () => {
+        const { last, dirtyPods, channelDepth } = engine.stats()
+        if (last === null || last.generation === generation) return false
+        generation = last.generation
+        const waiting = [...engine.cache.list()].some(({ status, error }) => !status.inspected || error !== null)
+        quiet = last.changed === 0 && !waiting && dirtyPods === 0 && channelDepth === 0 ? quiet + 1 : 0
+        return quiet >= 3
+      },
+      { timeoutMs: 20_000, state: () => JSON.stringify([engine.stats().last, engine.health()]) },
+    )
   }
 
   function differences(): string[] {
@@ -105,13 +109,19 @@ describe('the threaded engine on a served node', () => {
     await atRest()
     const restarts = () => engine.stats().threads.reduce((sum, thread) => sum + thread.restarts, 0)
     for (let round = 0; round < 6; round++) {
+      // A thread that has not taken up its task yet is replaced by the pool, unseen.
+      await atRest()
       await churn(20)
       const before = restarts()
       await workersOf(engine)[0]!.terminate()
       await churn(20)
-      await until('the thread runs again', () => {
-        return restarts() === before + 1 && engine.stats().threads.every((thread) => thread.alive)
-      })
+      await until(
+        'the thread runs again',
+        () => {
+          return restarts() === before + 1 && engine.stats().threads.every((thread) => thread.alive)
+        },
+        { timeoutMs: 20_000, state: () => JSON.stringify([before, engine.stats().threads]) },
+      )
     }
     // Each death takes the pool's oldest thread, so each role has died.
     expect(
