@@ -60,3 +60,22 @@ test('close ends a wait', async () => {
   consumer.close()
   expect(await waiting).toBe('rung')
 })
+
+test('waits that end by their timeouts leave nothing behind, and the next ring is heard by those who wait then', async () => {
+  const { consumer, producer } = pair()
+  const waitAsync = Atomics.waitAsync
+  let listeners = 0
+  Atomics.waitAsync = ((...args: Parameters<typeof waitAsync>) => {
+    listeners++
+    return waitAsync(...args)
+  }) as typeof waitAsync
+  try {
+    for (let i = 0; i < 20; i++) expect(await consumer.wait(0)).toBe('timeout')
+    const waiting = consumer.wait(never)
+    producer.ring()
+    expect(await waiting).toBe('rung')
+    expect(listeners).toBe(1)
+  } finally {
+    Atomics.waitAsync = waitAsync
+  }
+})
