@@ -2,7 +2,7 @@ import { CriError, GrpcCode } from '../cri/errors.js'
 import type { Clock } from '../model/clock.js'
 
 /** What a call does instead of answering at once. */
-export type FaultEffect =
+type FaultEffect =
   /** Never answers, until the fault is cleared or the caller gives up. */
   | { readonly kind: 'hang' }
   /** Fails with a gRPC code (default UNKNOWN, 2). */

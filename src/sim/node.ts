@@ -16,11 +16,9 @@ export type NewContainer = Omit<
   'id' | 'sandbox' | 'createdAt' | 'state' | 'startedAt' | 'finishedAt' | 'exitCode' | 'reason' | 'message'
 >
 
-/** The name that a runtime reserves for an object: no two may have the same. */
-export const sandboxKey = (s: { name: string; namespace: string; uid: string; attempt: number }) =>
+/** The name that a runtime reserves for a sandbox: no two may have the same. */
+const sandboxKey = (s: { name: string; namespace: string; uid: string; attempt: number }) =>
   `${s.name}_${s.namespace}_${s.uid}_${s.attempt}`
-const containerKey = (sandbox: SandboxRecord, c: { name: string; attempt: number }) =>
-  `${c.name}_${sandboxKey(sandbox)}_${c.attempt}`
 
 /**
  * The state of the simulated node: its sandboxes and containers, and every change of them. A change is one synchronous
@@ -33,7 +31,7 @@ export class SimulatedNode {
   readonly containerBook = new ListBook(encodeListedContainer)
   readonly log: ChangeLog
   readonly feed = new EventFeed()
-  private readonly reserved = new Map<string, string>()
+  private readonly sandboxNames = new Map<string, string>()
   private readonly clock: Clock
   private readonly ids: Random
   private readonly stamps: Random
@@ -62,11 +60,12 @@ export class SimulatedNode {
 
   /** Who holds the name that such a sandbox would reserve; undefined if it is free. */
   holderOfSandboxName(sandbox: { name: string; namespace: string; uid: string; attempt: number }): string | undefined {
-    return this.reserved.get(sandboxKey(sandbox))
+    return this.sandboxNames.get(sandboxKey(sandbox))
   }
 
   holderOfContainerName(sandbox: SandboxRecord, c: { name: string; attempt: number }): string | undefined {
-    return this.reserved.get(containerKey(sandbox, c))
+    for (const { id, name, attempt } of sandbox.containers) if (name === c.name && attempt === c.attempt) return id
+    return undefined
   }
 
   runSandbox(fields: NewSandbox): SandboxRecord {
@@ -79,7 +78,7 @@ export class SimulatedNode {
       containers: new Set(),
     }
     this.sandboxes.set(record.id, record)
-    this.reserved.set(sandboxKey(record), record.id)
+    this.sandboxNames.set(sandboxKey(record), record.id)
     this.sandboxBook.add(record)
     this.sandboxChanged('SandboxStarted', record)
     return record
@@ -101,7 +100,7 @@ export class SimulatedNode {
     this.stopSandbox(record)
     for (const c of [...record.containers]) this.removeContainer(c)
     this.sandboxes.delete(record.id)
-    this.reserved.delete(sandboxKey(record))
+    this.sandboxNames.delete(sandboxKey(record))
     this.sandboxBook.remove(record)
     this.sandboxChanged('SandboxRemoved', record)
   }
@@ -120,7 +119,6 @@ export class SimulatedNode {
       message: '',
     }
     this.containers.set(record.id, record)
-    this.reserved.set(containerKey(sandbox, record), record.id)
     sandbox.containers.add(record)
     this.containerBook.add(record)
     this.containerChanged('ContainerCreated', record)
@@ -151,7 +149,6 @@ export class SimulatedNode {
     if (!this.containers.has(record.id)) return
     this.exitContainer(record, 137, 'Error')
     this.containers.delete(record.id)
-    this.reserved.delete(containerKey(record.sandbox, record))
     record.sandbox.containers.delete(record)
     this.containerBook.remove(record)
     this.containerChanged('ContainerRemoved', record)

@@ -5,7 +5,8 @@ export class ProtoWriter {
 
   /** The bytes since the last `take`, as a buffer of their own. */
   take(): Buffer {
-    const bytes = Buffer.from(this.buf.subarray(0, this.pos))
+    const bytes = Buffer.allocUnsafe(this.pos)
+    this.buf.copy(bytes, 0, 0, this.pos)
     this.pos = 0
     return bytes
   }

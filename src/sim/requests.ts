@@ -15,7 +15,7 @@ export interface ContainerFilter extends PodSandboxFilter {
   readonly pod_sandbox_id: string
 }
 
-export interface PodSandboxConfig {
+interface PodSandboxConfig {
   readonly metadata: { name: string; uid: string; namespace: string; attempt: number } | null
   readonly log_directory: string
   readonly labels: Labels
@@ -28,7 +28,7 @@ export interface ImageSpec {
   readonly user_specified_image: string
 }
 
-export interface ContainerConfig {
+interface ContainerConfig {
   readonly metadata: { name: string; attempt: number } | null
   readonly image: ImageSpec | null
   readonly command: readonly string[]

@@ -2,7 +2,7 @@ import type { PlainMessage } from '../../src/cri/runtime.js'
 import type { SimulatedRuntime } from '../../src/sim/simulatedRuntime.js'
 
 /** What lists show of a sandbox or container, decoded by protobuf.js. */
-export interface Listed extends PlainMessage {
+interface Listed extends PlainMessage {
   readonly id: string
   readonly state: string
   readonly created_at: string

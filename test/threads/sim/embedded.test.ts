@@ -1,5 +1,6 @@
-import { statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { connectHot } from '../../../src/cri/connect.js'
 import { startEmbeddedSim } from '../../../src/sim/embedded.js'
@@ -22,12 +23,19 @@ describe('the embedded node', () => {
 
   it('says why it does not start', async () => {
     const { TMPDIR } = process.env
-    process.env['TMPDIR'] = `/tmp/${'x'.repeat(100)}`
+    const long = mkdtempSync(join(tmpdir(), 'x'.repeat(100)))
+    process.env['TMPDIR'] = long
     try {
-      await expect(startEmbeddedSim({})).rejects.toThrow()
+      await expect(startEmbeddedSim({})).rejects.toMatchObject({
+        code: 'SIM_START_FAILED',
+        message: expect.stringContaining('longer than a socket'),
+      })
+      // Nothing is left behind.
+      expect(readdirSync(long)).toEqual([])
     } finally {
       if (TMPDIR === undefined) delete process.env['TMPDIR']
       else process.env['TMPDIR'] = TMPDIR
+      rmSync(long, { recursive: true })
     }
   })
 })
