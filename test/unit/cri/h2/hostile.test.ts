@@ -148,7 +148,7 @@ describe('whatever comes, a call ends with an answer or a CriError', () => {
       expect(await outcomeOf(cut(good, at), false)).toMatchObject({ grpcCode: GrpcCode.UNAVAILABLE })
     }
     expect(await outcomeOf(good, false)).toBe('ok')
-  })
+  }, 30_000)
 
   const wellFormed = fc
     .record({
@@ -175,15 +175,19 @@ describe('whatever comes, a call ends with an answer or a CriError', () => {
         return bytes
       }),
     ],
-  ])('%s', async (_what, greet, arbitrary) => {
-    await fc.assert(
-      fc.asyncProperty(arbitrary, async (bytes) => {
-        const outcome = await outcomeOf(bytes, greet)
-        if (outcome !== 'ok') await criErrorOf(Promise.reject(outcome))
-      }),
-      { numRuns: 200 },
-    )
-  })
+  ])(
+    '%s',
+    async (_what, greet, arbitrary) => {
+      await fc.assert(
+        fc.asyncProperty(arbitrary, async (bytes) => {
+          const outcome = await outcomeOf(bytes, greet)
+          if (outcome !== 'ok') await criErrorOf(Promise.reject(outcome))
+        }),
+        { numRuns: 200 },
+      )
+    },
+    30_000,
+  )
 })
 
 describe('floods', () => {

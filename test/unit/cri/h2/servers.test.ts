@@ -90,7 +90,7 @@ describe("against grpc-js's server", () => {
       }),
       { numRuns: 50 },
     )
-  })
+  }, 30_000)
 
   it('learns that a method is not implemented', async () => {
     expect(await criErrorOf(unary(channel, 'Other', Buffer.alloc(0)))).toMatchObject({
@@ -179,7 +179,7 @@ describe("against Node's http2 server", () => {
       }),
       { numRuns: 200 },
     )
-  })
+  }, 30_000)
 
   it('takes headers so long that they need CONTINUATION', async () => {
     const text = 'x~'.repeat(12_000)
