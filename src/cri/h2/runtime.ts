@@ -1,9 +1,11 @@
 import type { Clock } from '../../model/clock.js'
 import type { ContainerStatus, ItemKind, SandboxStatus } from '../../model/pod.js'
+import { CriError } from '../errors.js'
 import type { CallOptions, HotRuntime, ItemSink, ListOptions, ListReport } from '../runtime.js'
 import { encodeListRequest, encodeStatusRequest } from '../wire/request.js'
 import { decodeContainerStatusResponse, decodeSandboxStatusResponse } from '../wire/status.js'
 import { Channel } from './channel.js'
+import type { Request, ResponseConsumer } from './exchange.js'
 import { ListConsumer } from './listConsumer.js'
 import { requestHead } from './requestHead.js'
 import { UnaryConsumer } from './unaryConsumer.js'
@@ -38,6 +40,7 @@ const lists = {
  */
 export class H2Runtime implements HotRuntime {
   readonly endpoint: string
+  readonly #clock: Clock
   readonly #deadlineMs: number
   readonly #lists: Readonly<Record<ItemKind, Channel>>
   readonly #statuses: Channel
@@ -46,6 +49,7 @@ export class H2Runtime implements HotRuntime {
   constructor(options: { endpoint: string; socketPath: string; clock: Clock; deadlineMs: number }) {
     const { endpoint, socketPath, clock, deadlineMs } = options
     this.endpoint = endpoint
+    this.#clock = clock
     this.#deadlineMs = deadlineMs
     this.#lists = { sandbox: new Channel(socketPath, clock), container: new Channel(socketPath, clock) }
     this.#statuses = new Channel(socketPath, clock)
@@ -72,19 +76,32 @@ export class H2Runtime implements HotRuntime {
   }
 
   async #list(kind: ItemKind, sink: ItemSink, options: ListOptions): Promise<ListReport> {
-    const request = { ...lists[kind], body: encodeListRequest(kind, options.filter) }
-    const consumer = new ListConsumer(request.call, sink)
-    await this.#lists[kind].call(request, consumer, this.#withDeadline(options))
+    const { call, head } = lists[kind]
+    const consumer = new ListConsumer(call, sink)
+    await this.#ask(
+      this.#lists[kind],
+      { call, head, body: encodeListRequest(kind, options.filter) },
+      '',
+      consumer,
+      options,
+    )
     return consumer.report()
   }
 
   async #status<T>({ call, head, decode }: Method<T>, id: string, options: CallOptions): Promise<T> {
     const consumer = new UnaryConsumer(call, LARGEST_STATUS, decode)
-    await this.#statuses.call({ call, head, body: encodeStatusRequest(id) }, consumer, this.#withDeadline(options))
+    await this.#ask(this.#statuses, { call, head, body: encodeStatusRequest(id) }, id, consumer, options)
     return consumer.message
   }
 
-  #withDeadline(options: CallOptions): CallOptions & { deadlineMs: number } {
-    return { ...options, deadlineMs: options.deadlineMs ?? this.#deadlineMs }
+  async #ask(channel: Channel, request: Request, id: string, consumer: ResponseConsumer, options: CallOptions) {
+    const start = this.#clock.now()
+    try {
+      await channel.call(request, consumer, { ...options, deadlineMs: options.deadlineMs ?? this.#deadlineMs })
+    } catch (error) {
+      if (!(error instanceof CriError)) throw error
+      const facts = { ...error.facts, endpoint: this.endpoint, id, durationMs: this.#clock.now() - start }
+      throw new CriError(error.call, error.grpcCode, error.details, facts, { cause: error.cause })
+    }
   }
 }
