@@ -93,6 +93,8 @@ export interface EngineStats {
   readonly relistInProgressSeconds: number
   /** Since the start of the last good list; null before the first. Moves while a list hangs. */
   readonly lastSeenSeconds: number | null
+  /** Since the start of the last list that every shard has worked through: how old the view is. Null before the first. */
+  readonly viewSeconds: number | null
   readonly runningPods: number
   readonly runningContainers: Readonly<Record<string, number>>
   readonly pods: number

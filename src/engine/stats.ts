@@ -103,6 +103,7 @@ export class StatsKeeper {
       },
       relistInProgressSeconds: relistStartedAt > 0 ? (now - relistStartedAt) / 1000 : 0,
       lastSeenSeconds: lastSeenAt === null ? null : (now - lastSeenAt) / 1000,
+      viewSeconds: merger.observed === 0 ? null : (now - merger.observed) / 1000,
       runningPods: merger.runningPods,
       runningContainers: Object.fromEntries(
         containerStates.map((state, i) => [state, this.last?.containerStates[i] ?? 0]),

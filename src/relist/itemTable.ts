@@ -7,8 +7,27 @@ const initialCapacity = 1024
 export const noState = 255
 
 /**
+ * A record is 32 words, two cache lines: the id, then what is known of the item. One array for all, since a list in
+ * random order touches every record cold.
+ */
+const recordWords = 32
+const hashAt = 16
+/** Generation in which the record was last seen; 0: the record is free, -1: it is new. */
+const seenAt = 17
+const nextAt = 18
+const stateAt = 19
+const stagedAt = 20
+const shardAt = 21
+
+/** An index slot: the id's hash and the record + 1 (0: free). */
+const slotWords = 2
+/** Where more lookups than this share missed, the next lists don't predict; every so many lists it is tried again. */
+const hopelessShare = 0.5
+const retryPredictionEvery = 16
+
+/**
  * What the lister remembers of each item: its id, its state at the last complete list, its shard, and which item came
- * next. One record is 64 + 18 bytes, the index 8 more; nothing is allocated per item once the table has grown.
+ * next. Nothing is allocated per item once the table has grown.
  *
  * A runtime lists in nearly the same cyclic order each time (a Go map starts at a random place but goes round the same
  * way), so `next` predicts the record of the next item and hashing is the exception (bench: table/lookup).
@@ -18,30 +37,23 @@ export const noState = 255
  */
 export class ItemTable {
   private capacity = initialCapacity
-  private words = new Int32Array(initialCapacity * idWords)
-  private hashes = new Int32Array(initialCapacity)
-  /** Generation in which the record was last seen; 0: the record is free. */
-  private seenIn = new Int32Array(initialCapacity)
-  private next = new Int32Array(initialCapacity)
-  state = new Uint8Array(initialCapacity)
-  private staged = new Uint8Array(initialCapacity)
-  shard = new Uint8Array(initialCapacity)
-
-  /** Open addressing, linear probing; record + 1, 0 free. Size a power of two, at most half full. */
-  private index = new Int32Array(initialCapacity * 4)
+  private words: Int32Array = new Int32Array(initialCapacity * recordWords)
+  /** Open addressing, linear probing; a power of two of slots, at most half of them used. */
+  private index = new Int32Array(initialCapacity * 2 * slotWords)
   /** Ids that are not 64 bytes long, as latin1 text, both ways. */
   private readonly oddIds = new Map<string, number>()
   private readonly oddNames = new Map<number, string>()
 
   private readonly freed: number[] = []
   private used = 0
-  /** Records whose staged state differs from their state. */
-  private touched = new Int32Array(initialCapacity)
+  /** Records that the running list has staged. */
+  private touched: Int32Array = new Int32Array(initialCapacity)
   private touchedCount = 0
 
   private generation = 0
   private previous = -1
   private first = -1
+  private predicting = true
   private view: DataView = new DataView(new ArrayBuffer(0))
   private viewed: Uint8Array | null = null
 
@@ -51,10 +63,11 @@ export class ItemTable {
   seen = 0
   /** Items that the running list showed more than once. */
   duplicates = 0
-  /** Lookups that the prediction missed, in the running list. */
+  /** Lookups of the running list that prediction did not answer. */
   misses = 0
 
   begin(): void {
+    this.predicting = this.misses <= this.seen * hopelessShare || this.generation % retryPredictionEvery === 0
     this.generation++
     this.previous = -1
     this.seen = 0
@@ -74,11 +87,12 @@ export class ItemTable {
     }
     const record = isOdd(buf, start, end) ? this.locateOdd(buf, start, end) : this.locate(start)
     this.previous = record
-    if (this.seenIn[record] === this.generation) {
+    const seen = record * recordWords + seenAt
+    if (this.words[seen] === this.generation) {
       this.duplicates++
       return -1
     }
-    this.seenIn[record] = this.generation
+    this.words[seen] = this.generation
     this.seen++
     return record
   }
@@ -90,15 +104,28 @@ export class ItemTable {
     return this.probe(view, start, hashId(view, start))
   }
 
+  state(record: number): number {
+    return this.words[record * recordWords + stateAt]!
+  }
+
+  shard(record: number): number {
+    return this.words[record * recordWords + shardAt]!
+  }
+
+  setShard(record: number, shard: number): void {
+    this.words[record * recordWords + shardAt] = shard
+  }
+
   stage(record: number, state: number): void {
-    this.staged[record] = state
+    this.words[record * recordWords + stagedAt] = state
     if (this.touchedCount === this.touched.length) this.touched = grown(this.touched, this.touched.length * 2)
     this.touched[this.touchedCount++] = record
   }
 
   /** Whether the record was ever staged: its shard is known. */
   assigned(record: number): boolean {
-    return this.state[record] !== noState || this.staged[record] !== noState
+    const base = record * recordWords
+    return this.words[base + stateAt] !== noState || this.words[base + stagedAt] !== noState
   }
 
   /** Records that the running list did not show. They keep id and shard until `commit`. */
@@ -106,8 +133,8 @@ export class ItemTable {
     const records: number[] = []
     if (this.seen === this.live) return records
     for (let record = 0; record < this.used; record++) {
-      const seenIn = this.seenIn[record]
-      if (seenIn !== 0 && seenIn !== this.generation) records.push(record)
+      const seen = this.words[record * recordWords + seenAt]
+      if (seen !== 0 && seen !== this.generation) records.push(record)
     }
     return records
   }
@@ -115,8 +142,8 @@ export class ItemTable {
   /** The list was complete: staged states hold, records that it did not show are freed. */
   commit(): void {
     for (let i = 0; i < this.touchedCount; i++) {
-      const record = this.touched[i]!
-      this.state[record] = this.staged[record]!
+      const base = this.touched[i]! * recordWords
+      this.words[base + stateAt] = this.words[base + stagedAt]!
     }
     this.touchedCount = 0
     for (const record of this.unseen()) this.free(record)
@@ -126,7 +153,8 @@ export class ItemTable {
   abort(): void {
     for (let i = 0; i < this.touchedCount; i++) {
       const record = this.touched[i]!
-      if (this.state[record] === noState && this.seenIn[record] !== 0) this.free(record)
+      const base = record * recordWords
+      if (this.words[base + stateAt] === noState && this.words[base + seenAt] !== 0) this.free(record)
     }
     this.touchedCount = 0
   }
@@ -135,7 +163,7 @@ export class ItemTable {
   copyId(record: number, target: Buffer, offset: number): number {
     const odd = this.oddNames.get(record)
     if (odd !== undefined) return target.write(odd, offset, 'latin1')
-    for (let i = 0; i < idWords; i++) target.writeInt32LE(this.words[record * idWords + i]!, offset + i * 4)
+    for (let i = 0; i < idWords; i++) target.writeInt32LE(this.words[record * recordWords + i]!, offset + i * 4)
     return fastIdBytes
   }
 
@@ -145,13 +173,17 @@ export class ItemTable {
 
   private locate(start: number): number {
     const view = this.view
-    const predicted = this.previous === -1 ? this.first : this.next[this.previous]!
-    if (predicted !== -1 && this.seenIn[predicted] !== 0 && this.same(view, start, predicted)) return predicted
+    if (this.predicting) {
+      const predicted = this.previous === -1 ? this.first : this.words[this.previous * recordWords + nextAt]!
+      if (predicted !== -1 && this.words[predicted * recordWords + seenAt] !== 0 && this.same(view, start, predicted)) {
+        return predicted
+      }
+    }
     this.misses++
     const hash = hashId(view, start)
     let record = this.probe(view, start, hash)
     if (record === -1) record = this.insert(view, start, hash)
-    this.predict(record)
+    if (this.predicting) this.predict(record)
     return record
   }
 
@@ -161,7 +193,7 @@ export class ItemTable {
     if (record === undefined) {
       record = this.allocate()
       // Zero words match no id of the fast path (isOdd), so a prediction never takes this record for one of them.
-      this.words.fill(0, record * idWords, (record + 1) * idWords)
+      this.words.fill(0, record * recordWords, record * recordWords + idWords)
       this.oddIds.set(name, record)
       this.oddNames.set(record, name)
     }
@@ -171,12 +203,12 @@ export class ItemTable {
 
   private predict(record: number): void {
     if (this.previous === -1) this.first = record
-    else this.next[this.previous] = record
+    else this.words[this.previous * recordWords + nextAt] = record
   }
 
   private same(view: DataView, start: number, record: number): boolean {
     const words = this.words
-    const base = record * idWords
+    const base = record * recordWords
     for (let i = 0; i < idWords; i++) {
       if (words[base + i] !== view.getInt32(start + i * 4, true)) return false
     }
@@ -184,53 +216,53 @@ export class ItemTable {
   }
 
   private probe(view: DataView, start: number, hash: number): number {
-    const mask = this.index.length - 1
-    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
-      const entry = this.index[slot]!
+    const index = this.index
+    const mask = index.length - 1
+    for (let at = (hash * slotWords) & mask; ; at = (at + slotWords) & mask) {
+      const entry = index[at + 1]!
       if (entry === 0) return -1
-      if (this.hashes[entry - 1] === hash && this.same(view, start, entry - 1)) return entry - 1
+      if (index[at] === hash && this.same(view, start, entry - 1)) return entry - 1
     }
   }
 
   private insert(view: DataView, start: number, hash: number): number {
     const record = this.allocate()
-    for (let i = 0; i < idWords; i++) this.words[record * idWords + i] = view.getInt32(start + i * 4, true)
-    this.hashes[record] = hash
+    const base = record * recordWords
+    for (let i = 0; i < idWords; i++) this.words[base + i] = view.getInt32(start + i * 4, true)
+    this.words[base + hashAt] = hash
     this.link(record)
     return record
   }
 
   private link(record: number): void {
+    const hash = this.words[record * recordWords + hashAt]!
     const mask = this.index.length - 1
-    let slot = this.hashes[record]! & mask
-    while (this.index[slot] !== 0) slot = (slot + 1) & mask
-    this.index[slot] = record + 1
+    let at = (hash * slotWords) & mask
+    while (this.index[at + 1] !== 0) at = (at + slotWords) & mask
+    this.index[at] = hash
+    this.index[at + 1] = record + 1
   }
 
   private allocate(): number {
     this.live++
     const record = this.freed.pop() ?? this.used++
     if (record === this.capacity) this.grow()
-    this.state[record] = noState
-    this.staged[record] = noState
-    this.next[record] = -1
+    const base = record * recordWords
+    this.words[base + stateAt] = noState
+    this.words[base + stagedAt] = noState
+    this.words[base + nextAt] = -1
     // Never equal to a generation that runs, so that `see` counts the record once.
-    this.seenIn[record] = -1
+    this.words[base + seenAt] = -1
     return record
   }
 
   private grow(): void {
+    const records = this.capacity
     this.capacity *= 2
-    this.words = grown(this.words, this.capacity * idWords)
-    this.hashes = grown(this.hashes, this.capacity)
-    this.seenIn = grown(this.seenIn, this.capacity)
-    this.next = grown(this.next, this.capacity)
-    this.state = grown(this.state, this.capacity)
-    this.staged = grown(this.staged, this.capacity)
-    this.shard = grown(this.shard, this.capacity)
-    this.index = new Int32Array(this.capacity * 4)
-    for (let record = 0; record < this.capacity / 2; record++) {
-      if (this.seenIn[record] !== 0 && !this.oddNames.has(record)) this.link(record)
+    this.words = grown(this.words, this.capacity * recordWords)
+    this.index = new Int32Array(this.capacity * 2 * slotWords)
+    for (let record = 0; record < records; record++) {
+      if (this.words[record * recordWords + seenAt] !== 0 && !this.oddNames.has(record)) this.link(record)
     }
   }
 
@@ -241,25 +273,25 @@ export class ItemTable {
       this.oddIds.delete(odd)
       this.oddNames.delete(record)
     }
-    this.seenIn[record] = 0
+    this.words[record * recordWords + seenAt] = 0
     this.live--
     this.freed.push(record)
   }
 
   /** Backward-shift deletion: no tombstones, so lookups stay short however long the table lives. */
   private unlink(record: number): void {
-    const mask = this.index.length - 1
-    let slot = this.hashes[record]! & mask
-    while (this.index[slot] !== record + 1) slot = (slot + 1) & mask
-    let hole = slot
-    for (let probe = (hole + 1) & mask; this.index[probe] !== 0; probe = (probe + 1) & mask) {
-      const home = this.hashes[this.index[probe]! - 1]! & mask
-      if (((probe - home) & mask) >= ((probe - hole) & mask)) {
-        this.index[hole] = this.index[probe]!
-        hole = probe
-      }
+    const { index } = this
+    const mask = index.length - 1
+    let hole = (this.words[record * recordWords + hashAt]! * slotWords) & mask
+    while (index[hole + 1] !== record + 1) hole = (hole + slotWords) & mask
+    for (let at = (hole + slotWords) & mask; index[at + 1] !== 0; at = (at + slotWords) & mask) {
+      const home = (index[at]! * slotWords) & mask
+      if (((at - home) & mask) < ((at - hole) & mask)) continue
+      index[hole] = index[at]!
+      index[hole + 1] = index[at + 1]!
+      hole = at
     }
-    this.index[hole] = 0
+    index[hole + 1] = 0
   }
 }
 
@@ -281,8 +313,8 @@ function text(buf: Uint8Array, start: number, end: number): string {
   return Buffer.from(buf.buffer, buf.byteOffset + start, end - start).toString('latin1')
 }
 
-function grown<T extends Int32Array | Uint8Array>(old: T, length: number): T {
-  const bigger = new (old.constructor as new (length: number) => T)(length)
+function grown(old: Int32Array, length: number): Int32Array {
+  const bigger = new Int32Array(length)
   bigger.set(old)
   return bigger
 }

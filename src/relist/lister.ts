@@ -106,12 +106,12 @@ export class Lister {
 
   /** Called for each item whose state is not the known one. */
   hand(kind: KindList, record: number, state: number, buf: Buffer, start: number, end: number): void {
-    if (kind.table.state[record] === noState) {
+    if (kind.table.state(record) === noState) {
       const shard = this.assign(kind, record, state, buf, start, end)
       if (shard < 0) return
-      kind.table.shard[record] = shard
+      kind.table.setShard(record, shard)
     }
-    this.outlets[kind.table.shard[record]!]!.inbox.frame(kind.kind, buf, start, end)
+    this.outlets[kind.table.shard(record)]!.inbox.frame(kind.kind, buf, start, end)
     kind.table.stage(record, state)
     this.changed++
     this.bytesCopied += end - start
@@ -139,7 +139,7 @@ export class Lister {
     if (kind.kind === 'container' && item.sandboxId !== '') {
       const id = Buffer.from(item.sandboxId)
       const sandbox = this.sandboxes.table.find(id, 0, id.length)
-      if (sandbox >= 0 && this.sandboxes.table.assigned(sandbox)) return this.sandboxes.table.shard[sandbox]!
+      if (sandbox >= 0 && this.sandboxes.table.assigned(sandbox)) return this.sandboxes.table.shard(sandbox)
       if (!this.bothListed) {
         this.orphans.push({ record, state, frame: Buffer.from(buf.subarray(start, end)) })
         return -1
@@ -206,7 +206,7 @@ export class Lister {
       for (let wait = this.congested(); wait !== undefined; wait = this.congested()) await wait
       const id = Buffer.allocUnsafe(kind.table.idLength(record))
       kind.table.copyId(record, id, 0)
-      this.outlets[kind.table.shard[record]!]!.inbox.gone(kind.kind, id.toString('utf8'))
+      this.outlets[kind.table.shard(record)]!.inbox.gone(kind.kind, id.toString('utf8'))
       this.changed++
     }
   }
@@ -277,7 +277,7 @@ class KindList implements ItemSink {
     if (record < 0) return
     const state = scan.state
     this.states[Math.min(state, 3)]!++
-    if (state === table.state[record] && !(this.lister.resyncing && this.lister.wantsAll(table.shard[record]!))) return
+    if (state === table.state(record) && !(this.lister.resyncing && this.lister.wantsAll(table.shard(record)))) return
     this.lister.hand(this, record, state, buf, start, end)
   }
 

@@ -119,9 +119,12 @@ export class RingWriter extends RingEnd {
   }
 
   flush(): void {
-    if (Atomics.load(this.cursors, publishedAt) === this.written) return
+    const before = Atomics.load(this.cursors, publishedAt)
+    if (before === this.written) return
     Atomics.store(this.cursors, publishedAt, this.written)
-    this.bell?.ring()
+    // A reader that is not through yet looks at the cursor again before it sleeps. Ordered as in Dekker's algorithm: the
+    // writer publishes and then looks at what was taken, the reader takes and then looks at what was published.
+    if (Atomics.load(this.cursors, takenAt) === before) this.bell?.ring()
   }
 }
 
@@ -158,8 +161,10 @@ export class RingReader extends RingEnd {
       }
     } finally {
       if (taken !== Atomics.load(this.cursors, takenAt)) {
+        const before = this.used()
         Atomics.store(this.cursors, takenAt, taken)
-        this.bell?.ring()
+        // Only a writer that finds less than a half free ever waits for room.
+        if (before > this.capacity >>> 1) this.bell?.ring()
       }
     }
     return count

@@ -40,6 +40,7 @@ export function engineStats(over: Partial<EngineStats> = {}): EngineStats {
     phases: { list_sandboxes: nothing, list_containers: nothing },
     relistInProgressSeconds: 0,
     lastSeenSeconds: 1,
+    viewSeconds: 0,
     runningPods: 0,
     runningContainers: {},
     pods: 0,

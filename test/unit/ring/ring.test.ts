@@ -173,7 +173,24 @@ describe('bells', () => {
     expect(count[0]).toBe(1)
   })
 
-  test('the reader rings when it has made room', () => {
+  test('the writer leaves a reader alone that is not through yet', () => {
+    const bell = new Doorbell(createDoorbell())
+    const count = new Int32Array(bell.buffer)
+    const memory = createRing(64)
+    const writer = new RingWriter(memory, bell)
+    const reader = new RingReader(memory)
+    for (let i = 0; i < 3; i++) {
+      writer.write(bytesOf(i), 0, 1)
+      writer.flush()
+    }
+    expect(count[0]).toBe(1)
+    readAll(reader)
+    writer.write(bytesOf(3), 0, 1)
+    writer.flush()
+    expect(count[0]).toBe(2)
+  })
+
+  test('the reader rings when it has made room in a ring more than half full', () => {
     const bell = new Doorbell(createDoorbell())
     const count = new Int32Array(bell.buffer)
     const memory = createRing(64)
@@ -182,6 +199,10 @@ describe('bells', () => {
     readAll(reader)
     expect(count[0]).toBe(0)
     writer.write(bytesOf(1), 0, 1)
+    writer.flush()
+    readAll(reader)
+    expect(count[0]).toBe(0)
+    for (let i = 0; i < 5; i++) writer.write(bytesOf(i), 0, 1)
     writer.flush()
     readAll(reader)
     expect(count[0]).toBe(1)

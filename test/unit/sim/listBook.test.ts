@@ -57,7 +57,9 @@ describe('a list kept encoded', () => {
         expect(read(book.pieces(null)).sort()).toEqual(expected)
         expect(book.size).toBe(live.length)
         const even = ({ id }: Item) => id % 2 === 0
-        expect(read(book.select(null, even)).sort()).toEqual(expected.filter((text) => Number.parseInt(text, 10) % 2 === 0))
+        expect(read(book.select(null, even)).sort()).toEqual(
+          expected.filter((text) => Number.parseInt(text, 10) % 2 === 0),
+        )
       }),
       { numRuns: 200 },
     )
