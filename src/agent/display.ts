@@ -25,7 +25,7 @@ export async function showLive(
   let before: AgentSnapshot | undefined
   while (!signal.aborted) {
     const now = snapshot()
-    update(render(now, before, log(), stream.columns, stream.rows - 1))
+    update(render(now, before, log(), stream.columns || 80, (stream.rows || 24) - 1))
     before = now
     await sleep(clock, redrawMs, signal)
   }

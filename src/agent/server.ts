@@ -127,7 +127,7 @@ export async function listen(app: FastifyInstance, host: string, port: number): 
     return await app.listen({ host, port })
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code
-    const hint = code === 'EADDRINUSE' ? ' (a kubelet serves its health on 10248 too)' : ''
+    const hint = code === 'EADDRINUSE' && port === 10_248 ? ' (a kubelet serves its health on 10248 too)' : ''
     throw new PlegdError(
       'HTTP_LISTEN',
       `can not serve HTTP on ${host}:${port}: ${code ?? String(error)}${hint}; choose another with --http-address`,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { messageOf, UsageError } from '../model/errors.js'
 
-export const crictlConfigPath = '/etc/crictl.yaml'
+const crictlConfigPath = '/etc/crictl.yaml'
 export const endpointVariable = 'CONTAINER_RUNTIME_ENDPOINT'
 
 function fromCrictlConfig(path: string): string {

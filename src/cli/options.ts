@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings'
-import { parseBytes, parseRate } from '../config/units.js'
+import { parseBytes } from '../config/units.js'
 import { parseGoDuration } from '../model/duration.js'
 import { messageOf } from '../model/errors.js'
 
@@ -24,9 +24,6 @@ export const durationArgument = (minMs = 0) =>
   })
 
 export const bytesArgument = argument(parseBytes)
-
-/** How many a second. */
-export const rateArgument = argument(parseRate)
 
 export const integerArgument = (min: number, max: number) =>
   argument((text) => {

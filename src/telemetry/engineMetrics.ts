@@ -58,9 +58,9 @@ export const engineMetrics: readonly MetricDefinition[] = [
     ({ stats }) => stats.duplicateItems,
   ),
   single(
-    'counter',
-    'plegd_unidentified_items_total',
-    'Sandboxes and containers without what tells their pod; left alone.',
+    'gauge',
+    'plegd_unidentified_items',
+    'Sandboxes and containers of the last list without what tells their pod; left alone.',
     ({ stats }) => stats.unidentifiedItems,
   ),
   labelled('gauge', 'plegd_calls_inflight', 'CRI calls that have not answered yet.', 'operation_type', ({ stats }) =>

@@ -1,22 +1,10 @@
-import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { packageRoot } from '../../support/docs.js'
+import { startPlegd } from '../../support/plegdProcess.js'
 
-const main = `${packageRoot}dist/src/cli/main.js`
-
-async function plegd(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
-  const child = spawn(process.execPath, [main, ...args], {
-    env: { PATH: process.env['PATH'], ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const exit = new Promise<number | null>((resolve) => child.once('close', resolve))
-  const [code, stdout, stderr] = await Promise.all([exit, text(child.stdout), text(child.stderr)])
-  return { code, stdout, stderr }
-}
+const plegd = (args: readonly string[], env: NodeJS.ProcessEnv = {}) => startPlegd(args, env).ended
 
 let folder: string
 beforeAll(() => {

@@ -103,7 +103,7 @@ describe('pages', () => {
     expect(await get('/metrics')).toEqual({
       status: 200,
       body: 'plegd_up 1\n',
-      type: 'text/plain; version=0.0.4; charset=utf-8',
+      type: 'text/plain; version=0.0.4',
     }))
 
   test('/pods', async () => {
