@@ -11,22 +11,18 @@ import type {
 import { decodeContainerStatusResponse, decodeSandboxStatusResponse } from '../cri/wire/status.js'
 import { type Clock, systemClock } from '../model/clock.js'
 import type { ContainerStatus, SandboxStatus } from '../model/pod.js'
+import { Answers } from './answers.js'
 import { drawImages } from './catalogue.js'
 import type { Change, ChangeLog } from './changeLog.js'
 import { Codec } from './codec.js'
-import { containerCalls, containerFilter, listContainers } from './containerCalls.js'
 import type { EventFeed } from './eventFeed.js'
 import { Faults } from './faults.js'
-import { imageCalls } from './imageCalls.js'
 import { ImageStore } from './images.js'
 import { Life } from './life.js'
-import { eachItem, type Piece } from './listBook.js'
+import { eachItem } from './listBook.js'
 import { SimulatedNode } from './node.js'
-import { nodeCalls } from './nodeCalls.js'
 import type { Parts } from './parts.js'
 import { Random } from './random.js'
-import type { Answer, CallContext, Handlers, Requests } from './requests.js'
-import { listSandboxes, sandboxCalls, sandboxFilter } from './sandboxCalls.js'
 import { Timers } from './timers.js'
 
 export interface SimulationOptions {
@@ -54,19 +50,9 @@ export interface SimulationOptions {
 
 /** Streams of random numbers, so that what one draws never shifts another. */
 const stream = { life: 0, ids: 1, stamps: 2, order: 3 } as const
-/** The lists that can be streamed, by their calls. */
-const streamedLists: Readonly<Record<string, (parts: Parts, request: PlainMessage) => Piece[]>> = {
-  StreamPodSandboxes: (parts, request) =>
-    listSandboxes(parts, sandboxFilter((request as unknown as Requests['ListPodSandbox']).filter)),
-  StreamContainers: (parts, request) =>
-    listContainers(parts, containerFilter((request as unknown as Requests['ListContainers']).filter)),
-}
 /** Of calls in process; as for a real runtime (kubelet `runtimeRequestTimeout`). */
 const defaultDeadlineMs = 120_000
 type ListCall = 'ListPodSandbox' | 'ListContainers'
-
-/** Objects a message of a streamed list, as CRI-O sends them. */
-const streamedItems = 3000
 
 /**
  * A container runtime in memory: a node of pods with the metadata that a kubelet and containerd write, which lives by
@@ -77,10 +63,11 @@ export class SimulatedRuntime implements Runtime {
   readonly endpoint = 'simulated'
   readonly faults: Faults
   readonly codec = new Codec()
+  /** CRI as a server speaks it. */
+  readonly answers: Answers
   private readonly node: SimulatedNode
   private readonly life: Life
   private readonly parts: Parts
-  private readonly handlers: Handlers
   private readonly clock: Clock
 
   constructor(options: SimulationOptions = {}) {
@@ -104,12 +91,7 @@ export class SimulatedRuntime implements Runtime {
       timers: new Timers(clock),
       order: options.listOrder === 'stable' ? null : new Random(seed, stream.order),
     }
-    this.handlers = {
-      ...sandboxCalls(this.parts),
-      ...containerCalls(this.parts),
-      ...imageCalls(this.parts),
-      ...nodeCalls(this.parts),
-    }
+    this.answers = new Answers(this.parts, this.faults)
     this.life = new Life(this.parts, random, images, {
       pods: options.pods ?? 0,
       containersPerPod: options.containersPerPod ?? 2,
@@ -152,43 +134,6 @@ export class SimulatedRuntime implements Runtime {
     this.life.step()
   }
 
-  /** Whether it has an answer to such a call; to all others it says UNIMPLEMENTED. */
-  answers(call: string): boolean {
-    return call in this.handlers || call in streamedLists || call === 'GetContainerEvents'
-  }
-
-  /**
-   * The encoded answer to an encoded request, in pieces that belong behind one another. Throws CriError.
-   */
-  async answer(call: string, request: Buffer, signal?: AbortSignal): Promise<readonly Buffer[]> {
-    const handler = (this.handlers as Partial<Record<string, Handlers[keyof Handlers]>>)[call]
-    if (handler === undefined) throw new CriError(call, GrpcCode.UNIMPLEMENTED, `unknown method ${call}`)
-    const message = this.codec.decodeRequest(call, request)
-    const id = objectOf(message)
-    if (!this.faults.none(call, id)) await this.faults.pass(call, id, signal)
-    // The codec decoded the request of this very call, so it has the shape that the handler expects.
-    const answer = await (handler as (request: PlainMessage, context: CallContext) => Answer | Promise<Answer>)(
-      message,
-      signal === undefined ? {} : { signal },
-    )
-    if (isPieces(answer)) return answer.map(({ bytes }) => bytes)
-    return [Buffer.isBuffer(answer) ? answer : this.codec.encodeResponse(call, answer)]
-  }
-
-  /**
-   * The encoded messages of a server-streaming call, each in pieces: a list, all of one instant, or the events from now
-   * on until the signal. Throws CriError.
-   */
-  async *stream(call: string, request: Buffer, signal?: AbortSignal): AsyncIterableIterator<readonly Buffer[]> {
-    const list = streamedLists[call]
-    if (list === undefined && call !== 'GetContainerEvents') {
-      throw new CriError(call, GrpcCode.UNIMPLEMENTED, `unknown method ${call}`)
-    }
-    if (!this.faults.none(call, '')) await this.faults.pass(call, '', signal)
-    if (list === undefined) for await (const bytes of this.events.subscribe(signal)) yield [bytes]
-    else yield* inMessages(list(this.parts, this.codec.decodeRequest(call, request)))
-  }
-
   listPodSandboxes(sink: ItemSink, options: ListOptions = {}): Promise<ListReport> {
     return this.list('ListPodSandbox', sink, options)
   }
@@ -213,8 +158,9 @@ export class SimulatedRuntime implements Runtime {
   }
 
   async *containerEvents(options: { signal?: AbortSignal } = {}): AsyncIterable<PlainMessage> {
-    for await (const bytes of this.events.subscribe(options.signal)) {
-      yield this.codec.decodeResponse('GetContainerEvents', bytes)
+    const call = 'GetContainerEvents'
+    for await (const bytes of this.answers.stream(call, this.codec.encodeRequest(call, {}), options.signal)) {
+      yield this.codec.decodeResponse(call, Buffer.concat(bytes))
     }
   }
 
@@ -252,7 +198,7 @@ export class SimulatedRuntime implements Runtime {
     options.signal?.addEventListener('abort', giveUp, { once: true })
     const stopTimer = this.clock.after(deadlineMs, giveUp)
     try {
-      return await this.answer(call, encoded, abort.signal)
+      return await this.answers.answer(call, encoded, abort.signal)
     } catch (error) {
       if (abort.signal.aborted && !options.signal?.aborted) throw deadlineExceeded(call)
       throw error
@@ -275,30 +221,4 @@ function filterMessage(call: ListCall, { filter }: ListOptions): PlainMessage | 
     ...(call === 'ListContainers' ? { pod_sandbox_id: filter.sandboxId ?? '' } : {}),
     label_selector: filter.labels ?? {},
   }
-}
-
-/** The object that a request is about, for faults by object; '' where it is about none. */
-function objectOf(request: PlainMessage): string {
-  const id = request['container_id'] ?? request['pod_sandbox_id']
-  return typeof id === 'string' ? id : ''
-}
-
-function isPieces(answer: Answer): answer is readonly Piece[] {
-  return Array.isArray(answer)
-}
-
-/** Pieces as messages of at most `streamedItems` items; an empty list is one empty message. */
-function* inMessages(pieces: readonly Piece[]): IterableIterator<readonly Buffer[]> {
-  let message: Buffer[] = []
-  let items = 0
-  for (const piece of pieces) {
-    if (items + piece.items > streamedItems) {
-      yield message
-      message = []
-      items = 0
-    }
-    message.push(piece.bytes)
-    items += piece.items
-  }
-  yield message
 }

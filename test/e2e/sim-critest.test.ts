@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { serveSimulatedRuntime } from '../../src/sim/server/serve.js'
 import { SimulatedRuntime } from '../../src/sim/simulatedRuntime.js'
-import { packageRoot } from '../support/paths.js'
+import { root } from '../support/shared.js'
 import { noTools, toolsFolder } from '../support/tools.js'
 
 /** The kept list: which specs are left out and why, and how many must run at least. */
@@ -22,7 +22,7 @@ interface SpecReport {
   readonly Failure?: { readonly Message: string }
 }
 
-const { atLeast, skips } = JSON.parse(readFileSync(join(packageRoot, 'test/e2e/critest-skips.json'), 'utf8')) as Skips
+const { atLeast, skips } = JSON.parse(readFileSync(join(root, 'test/e2e/critest-skips.json'), 'utf8')) as Skips
 
 /** Runs critest to its end, whatever that is, and reads its report. */
 async function critest(endpoint: string, directory: string): Promise<readonly SpecReport[]> {

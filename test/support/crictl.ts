@@ -1,21 +1,15 @@
 import { execFile } from 'node:child_process'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { sharedPath } from './paths.js'
+import { toolsFolder } from './tools.js'
 
 const run = promisify(execFile)
 
-let binary: Promise<string> | undefined
-
-async function crictlPath(): Promise<string> {
-  // Builds it once per machine; minutes, if nobody did before.
-  const { stdout } = await run(sharedPath('tools', 'build.sh'), ['crictl'], { timeout: 280_000 })
-  return `${stdout.trim()}/crictl`
-}
-
 async function crictl(endpoint: string, verb: string, ...args: string[]): Promise<unknown> {
-  binary ??= crictlPath()
   const options = ['--config', '/dev/null', '--runtime-endpoint', endpoint, '--timeout', '30s']
-  const { stdout } = await run(await binary, [...options, verb, '-o', 'json', ...args], { maxBuffer: 64 << 20 })
+  const { stdout } = await run(join(await toolsFolder('crictl'), 'crictl'), [...options, verb, '-o', 'json', ...args], {
+    maxBuffer: 64 << 20,
+  })
   return JSON.parse(stdout)
 }
 

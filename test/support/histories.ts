@@ -1,5 +1,22 @@
-import type { PodLifecycleEvent } from '../../src/model/event.js'
 import { until } from './until.js'
+
+/** One line of `plegd events -o json`. */
+export interface EventLine {
+  readonly type: string
+  readonly pod: { readonly uid: string; readonly namespace: string; readonly name: string }
+  readonly kind?: 'sandbox' | 'container'
+  readonly id?: string
+  readonly container?: string
+  readonly exitCode?: number
+  readonly time: string
+}
+
+/** A sandbox, or a container of that name. */
+export interface Subject {
+  readonly pod: { readonly uid: string; readonly name: string }
+  readonly container?: string
+  readonly id: string
+}
 
 /**
  * What is expected of a stream of lifecycle events: for each sandbox and container its whole history, e.g.
@@ -7,29 +24,29 @@ import { until } from './until.js'
  * spurious or misordered event, a wrong exit code and an unknown object all differ.
  */
 export class Histories {
-  readonly #events: () => readonly PodLifecycleEvent[]
-  readonly #expected = new Map<string, { label: string; allowed: readonly string[] }>()
+  readonly #events: () => readonly EventLine[]
+  readonly #expected = new Map<string, readonly string[]>()
 
-  constructor(events: () => readonly PodLifecycleEvent[]) {
+  constructor(events: () => readonly EventLine[]) {
     this.#events = events
   }
 
-  /** From now on, the object's whole history is one of `allowed`. */
-  expect(id: string, label: string, ...allowed: string[]): void {
-    this.#expected.set(id, { label, allowed })
+  /** From now on, the subject's whole history is one of `allowed`. */
+  expect({ pod, container, id }: Subject, ...allowed: string[]): void {
+    this.#expected.set(label({ ...pod, namespace: 'default' }, container, id), allowed)
   }
 
-  /** What came, and what should have, by label: equal where all is well. */
+  /** What came, and what should have: equal where all is well. */
   compare(): { seen: Record<string, string>; wanted: Record<string, string> } {
     const seen: Record<string, string> = {}
     for (const event of this.#events()) {
-      const label = this.#expected.get(event.id)?.label ?? `unexpected ${event.kind} ${event.id} of ${event.pod.name}`
-      seen[label] = seen[label] === undefined ? word(event) : `${seen[label]} ${word(event)}`
+      const subject = label(event.pod, event.container, event.id)
+      seen[subject] = seen[subject] === undefined ? word(event) : `${seen[subject]} ${word(event)}`
     }
     const wanted: Record<string, string> = {}
-    for (const { label, allowed } of this.#expected.values()) {
-      const history = seen[label]
-      wanted[label] = history !== undefined && allowed.includes(history) ? history : allowed.join(' | ')
+    for (const [subject, allowed] of this.#expected) {
+      const history = seen[subject]
+      wanted[subject] = history !== undefined && allowed.includes(history) ? history : allowed.join(' | ')
     }
     return { seen, wanted }
   }
@@ -37,13 +54,11 @@ export class Histories {
   /** The state in which the events leave each object that is not removed, in CRI's words. */
   outcome(): Map<string, string> {
     const outcome = new Map<string, string>()
-    for (const event of this.#events()) {
-      const sandbox = event.kind === 'sandbox'
-      if (event.type === 'ContainerStarted') outcome.set(event.id, sandbox ? 'SANDBOX_READY' : 'CONTAINER_RUNNING')
-      if (event.type === 'ContainerDied') {
-        outcome.set(event.id, sandbox ? 'SANDBOX_NOTREADY' : `CONTAINER_EXITED(${event.exitCode})`)
-      }
-      if (event.type === 'ContainerRemoved') outcome.delete(event.id)
+    for (const { type, kind, id = '', exitCode } of this.#events()) {
+      const sandbox = kind === 'sandbox'
+      if (type === 'ContainerStarted') outcome.set(id, sandbox ? 'SANDBOX_READY' : 'CONTAINER_RUNNING')
+      if (type === 'ContainerDied') outcome.set(id, sandbox ? 'SANDBOX_NOTREADY' : `CONTAINER_EXITED(${exitCode})`)
+      if (type === 'ContainerRemoved') outcome.delete(id)
     }
     return outcome
   }
@@ -52,22 +67,26 @@ export class Histories {
   async settled(step: string): Promise<void> {
     const complete = (): boolean => {
       const { seen, wanted } = this.compare()
-      return Object.entries(wanted).every(([label, history]) => seen[label] === history)
+      return Object.entries(wanted).every(([subject, history]) => seen[subject] === history)
     }
     await until(step, complete, { timeoutMs: 45_000, state: () => this.#differences() })
   }
 
   #differences(): string {
     const { seen, wanted } = this.compare()
-    const labels = new Set([...Object.keys(seen), ...Object.keys(wanted)])
-    return [...labels]
-      .filter((label) => seen[label] !== wanted[label])
-      .map((label) => `  ${label}: ${seen[label] ?? 'nothing'}; expected: ${wanted[label] ?? 'nothing'}`)
+    const subjects = new Set([...Object.keys(seen), ...Object.keys(wanted)])
+    return [...subjects]
+      .filter((subject) => seen[subject] !== wanted[subject])
+      .map((subject) => `  ${subject}: ${seen[subject] ?? 'nothing'}; expected: ${wanted[subject] ?? 'nothing'}`)
       .join('\n')
   }
 }
 
-function word(event: PodLifecycleEvent): string {
+function label(pod: EventLine['pod'], container = 'sandbox', id = ''): string {
+  return `${pod.namespace}/${pod.name} (${pod.uid}) ${container} ${id.slice(0, 12)}`
+}
+
+function word(event: EventLine): string {
   const short = event.type.replace('Container', '')
   return event.exitCode === undefined ? short : `${short}(${event.exitCode})`
 }

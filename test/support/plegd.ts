@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
-import { packageRoot } from './paths.js'
+import { root } from './shared.js'
 
-const main = join(packageRoot, 'dist', 'src', 'cli', 'main.js')
+const main = join(root, 'dist', 'src', 'cli', 'main.js')
 
 export interface Finished {
   readonly code: number

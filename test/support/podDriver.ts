@@ -4,11 +4,11 @@ import type { Runtime } from '../../src/cri/runtime.js'
 
 const image = { image: 'localhost/rt/work:1', user_specified_image: 'localhost/rt/work:1' }
 
+/** A container that was made, and its pod. */
 export interface DrivenContainer {
-  readonly name: string
+  readonly pod: DrivenPod
+  readonly container: string
   readonly id: string
-  /** Pod, name and attempt, for people. */
-  readonly label: string
   /** An argument of its process that no other on this machine has: finds it from outside, whatever the runtime. */
   readonly mark: string
 }
@@ -17,7 +17,8 @@ export interface DrivenContainer {
 export interface DrivenPod {
   readonly uid: string
   readonly name: string
-  readonly sandboxId: string
+  /** Of its sandbox. */
+  readonly id: string
   readonly sandboxConfig: Record<string, unknown>
   readonly logs: string
 }
@@ -46,16 +47,15 @@ export class PodDriver {
       linux: { cgroup_parent: `/kubepods/pod${uid}` },
     }
     const { pod_sandbox_id } = await this.#cri.call('RunPodSandbox', { config: sandboxConfig })
-    return { uid, name, sandboxId: String(pod_sandbox_id), sandboxConfig, logs }
+    return { uid, name, id: String(pod_sandbox_id), sandboxConfig, logs }
   }
 
   /** `args` as the test image's /bin/work takes them; at least up to the exit code, so that the mark is one too many. */
   async createContainer(pod: DrivenPod, name: string, args: readonly string[], attempt = 0): Promise<DrivenContainer> {
-    const label = `${pod.name}/${name}/${attempt}`
-    const mark = `${this.#folder}/${label}`
+    const mark = `${this.#folder}/${pod.name}/${name}/${attempt}`
     mkdirSync(join(pod.logs, name), { recursive: true })
     const { container_id } = await this.#cri.call('CreateContainer', {
-      pod_sandbox_id: pod.sandboxId,
+      pod_sandbox_id: pod.id,
       config: {
         metadata: { name, attempt },
         image,
@@ -73,7 +73,7 @@ export class PodDriver {
       },
       sandbox_config: pod.sandboxConfig,
     })
-    return { name, id: String(container_id), label, mark }
+    return { pod, container: name, id: String(container_id), mark }
   }
 
   async startContainer(container: DrivenContainer): Promise<void> {
@@ -95,11 +95,11 @@ export class PodDriver {
   }
 
   async stopPod(pod: DrivenPod): Promise<void> {
-    await this.#cri.call('StopPodSandbox', { pod_sandbox_id: pod.sandboxId })
+    await this.#cri.call('StopPodSandbox', { pod_sandbox_id: pod.id })
   }
 
   async removePod(pod: DrivenPod): Promise<void> {
-    await this.#cri.call('RemovePodSandbox', { pod_sandbox_id: pod.sandboxId })
+    await this.#cri.call('RemovePodSandbox', { pod_sandbox_id: pod.id })
   }
 }
 

@@ -1,14 +1,25 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { sharedPath } from './paths.js'
+import { sharedFile } from './shared.js'
 
 const run = promisify(execFile)
 
+const reason =
+  sharedFile('runtime') === undefined
+    ? 'no folder of runtimes in $PLEGD_SHARED (default ../shared)'
+    : process.getuid?.() !== 0
+      ? 'they need root'
+      : undefined
+if (reason !== undefined) console.warn(`tests of real runtimes are skipped: ${reason}`)
+
+/** True where real runtimes can't be started; why has been printed. */
+export const noRealRuntime = reason !== undefined
+
 /** A real runtime as the start scripts know it. `daemons` in the order in which a crash test kills them. */
-export interface RuntimeKind {
+interface RuntimeKind {
   readonly name: string
   readonly script: 'containerd' | 'crio' | 'cri-dockerd'
   readonly options: readonly string[]
@@ -24,13 +35,16 @@ const containerd = (name: string, suite: string): RuntimeKind => ({
 
 export const containerd21 = containerd('containerd 2.1', 'sid')
 
-export const runtimeKinds: readonly RuntimeKind[] = [
+const runtimeKinds: readonly RuntimeKind[] = [
   containerd('containerd 1.6', 'bookworm'),
   containerd('containerd 1.7', 'trixie'),
   containerd21,
   { name: 'CRI-O 1.37', script: 'crio', options: [], daemons: ['crio'] },
   { name: 'cri-dockerd 0.4', script: 'cri-dockerd', options: [], daemons: ['cri-dockerd', 'dockerd'] },
 ]
+
+/** As `describe.each` takes them: name, kind. */
+export const eachRuntime = runtimeKinds.map((kind) => [kind.name, kind] as const)
 
 /** A real runtime on a socket of its own, in a folder of its own. What it started ends with `stop`, or with this process. */
 export class RealRuntime {
@@ -68,6 +82,11 @@ export class RealRuntime {
     await this.#script('stop', [`--${daemon}-only`, 'KILL'])
   }
 
+  /** SIGSTOP makes a daemon hang with its socket open, SIGCONT ends that. */
+  signal(daemon: string, signal: NodeJS.Signals): void {
+    process.kill(Number(readFileSync(`${this.socket}.d/${daemon}.pid`, 'utf8')), signal)
+  }
+
   async stop(): Promise<void> {
     process.removeListener('exit', this.#stopNow)
     await this.#script('stop')
@@ -80,7 +99,8 @@ export class RealRuntime {
   }
 
   #path(verb: 'start' | 'stop'): string {
-    return sharedPath('runtime', `${verb}-${this.kind.script}.sh`)
+    const name = `runtime/${verb}-${this.kind.script}.sh`
+    return sharedFile(name) ?? name
   }
 
   async #script(verb: 'start' | 'stop', options: readonly string[] = []): Promise<void> {

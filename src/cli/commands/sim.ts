@@ -95,7 +95,7 @@ async function runSim(flags: SimFlags): Promise<void> {
     ...(log === null ? {} : { onChange: (change) => log.write(changeLine(change)) }),
   })
   for (const fault of flags.latency) {
-    if (!sim.answers(fault.call)) throw new UsageError(`no CRI call is named ${fault.call}`)
+    if (!sim.answers.has(fault.call)) throw new UsageError(`no CRI call is named ${fault.call}`)
     sim.faults.set(fault)
   }
   const ended = terminated()

@@ -13,7 +13,7 @@ export interface GrpcLimits {
 
 /** A gRPC message's prefix: one byte that says whether it is compressed, four of its length. */
 const prefixBytes = 5
-const streamingCalls = new Set(['GetContainerEvents', 'StreamPodSandboxes', 'StreamContainers'])
+const headers: OutgoingHttpHeaders = { ':status': 200, 'content-type': 'application/grpc' }
 
 /**
  * One gRPC call over HTTP/2 (grpc/grpc doc/PROTOCOL-HTTP2.md): one request message in, one or more out, its status in
@@ -23,74 +23,104 @@ export function grpcStream(
   sim: SimulatedRuntime,
   limits: GrpcLimits,
   stream: ServerHttp2Stream,
-  headers: IncomingHttpHeaders,
+  { ':path': path = '' }: IncomingHttpHeaders,
 ): void {
-  const gone = new AbortController()
-  stream.on('close', () => gone.abort())
-  // Resets and lost connections: the call is over, which `close` tells.
-  stream.on('error', () => {})
-  const [, service = '', call = ''] = (headers[':path'] ?? '').split('/')
-  const status = (error: unknown) => end(stream, statusOf(error))
-  readMessage(call, stream, limits.maxReceiveBytes)
-    .then(async (request) => {
-      if (!sim.codec.has(service, call)) throw unknownCall(service, call)
-      if (streamingCalls.has(call)) return answerStream(sim, limits, stream, call, request, gone.signal)
-      const pieces = await sim.answer(call, request, gone.signal)
-      if (gone.signal.aborted) return
-      const prefix = messagePrefix(call, pieces, limits)
-      begin(stream)
-      // Corked, so that the pieces of a long list go to the session in one write.
-      stream.cork()
-      stream.write(prefix)
-      for (const piece of pieces) stream.write(piece)
-      stream.uncork()
-      stream.end()
-    })
-    .catch(status)
-}
-
-/** Never further ahead of the reader than the stream's own buffer: whatever the reader can't take waits with its source. */
-async function answerStream(
-  sim: SimulatedRuntime,
-  limits: GrpcLimits,
-  stream: ServerHttp2Stream,
-  call: string,
-  request: Buffer,
-  gone: AbortSignal,
-): Promise<void> {
-  const messages = sim.stream(call, request, gone)
-  // An event stream says that it stands before the first event comes.
-  if (call === 'GetContainerEvents') begin(stream)
-  for await (const pieces of messages) {
-    if (gone.aborted) return
-    const prefix = messagePrefix(call, pieces, limits)
-    begin(stream)
-    stream.cork()
-    stream.write(prefix)
-    let more = true
-    for (const piece of pieces) more = stream.write(piece)
-    stream.uncork()
-    if (!more) await drained(stream, gone)
+  const [, service = '', call = ''] = path.split('/')
+  const reply = new Reply(call, stream, limits.maxSendBytes)
+  const run = async () => {
+    const request = await readMessage(call, stream, limits.maxReceiveBytes)
+    if (!sim.codec.has(service, call)) {
+      throw new CriError(call, GrpcCode.UNIMPLEMENTED, `unknown method ${call} for service ${service}`)
+    }
+    if (!sim.answers.streams(call)) {
+      reply.send(await sim.answers.answer(call, request, reply.gone))
+      return
+    }
+    // An event stream says that it stands before its first event comes.
+    if (call === 'GetContainerEvents') reply.begin()
+    for await (const pieces of sim.answers.stream(call, request, reply.gone)) {
+      // Never further ahead of the reader than the stream's own buffer: what it can't take waits at its source.
+      if (!reply.send(pieces)) await reply.drained()
+      if (reply.gone.aborted) return
+    }
   }
-  stream.end()
+  run().then(
+    () => reply.end({ 'grpc-status': `${GrpcCode.OK}` }),
+    (error: unknown) => reply.end(statusOf(error)),
+  )
 }
 
-/** The answer's headers, once; OK is the status in its trailers unless `end` says otherwise. */
-function begin(stream: ServerHttp2Stream): void {
-  if (stream.headersSent || stream.destroyed) return
-  stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
-  stream.on('wantTrailers', () => stream.sendTrailers(pendingStatus.get(stream) ?? { 'grpc-status': '0' }))
-}
+/** The answer to one call. */
+class Reply {
+  private readonly call: string
+  private readonly stream: ServerHttp2Stream
+  private readonly maxBytes: number
+  private readonly abort = new AbortController()
+  private trailers: OutgoingHttpHeaders = {}
 
-const pendingStatus = new WeakMap<ServerHttp2Stream, OutgoingHttpHeaders>()
+  constructor(call: string, stream: ServerHttp2Stream, maxBytes: number) {
+    this.call = call
+    this.stream = stream
+    this.maxBytes = maxBytes
+    stream.on('close', () => this.abort.abort())
+    // Resets and lost connections: the call is over, which `close` tells.
+    stream.on('error', () => {})
+  }
 
-function end(stream: ServerHttp2Stream, status: OutgoingHttpHeaders): void {
-  if (stream.destroyed) return
-  if (stream.headersSent) {
-    pendingStatus.set(stream, status)
-    stream.end()
-  } else {
-    stream.respond({ ':status': 200, 'content-type': 'application/grpc', ...status }, { endStream: true })
+  /** Aborts when the caller has gone, or the call is over. */
+  get gone(): AbortSignal {
+    return this.abort.signal
+  }
+
+  /** Sends the headers, unless they are sent. */
+  begin(): void {
+    if (this.stream.headersSent || this.stream.destroyed) return
+    this.stream.respond(headers, { waitForTrailers: true })
+    this.stream.on('wantTrailers', () => this.stream.sendTrailers(this.trailers))
+  }
+
+  /** Sends one message; false where the reader is behind. Throws CriError, in grpc-go's words, where it is too large. */
+  send(pieces: readonly Buffer[]): boolean {
+    if (this.gone.aborted) return true
+    let length = 0
+    for (const piece of pieces) length += piece.length
+    if (length > this.maxBytes) {
+      const details = `trying to send message larger than max (${length} vs. ${this.maxBytes})`
+      throw new CriError(this.call, GrpcCode.RESOURCE_EXHAUSTED, details)
+    }
+    const prefix = Buffer.alloc(prefixBytes)
+    prefix.writeUInt32BE(length, 1)
+    this.begin()
+    // Corked, so that the pieces of a long list go to the session in one write.
+    this.stream.cork()
+    let more = this.stream.write(prefix)
+    for (const piece of pieces) more = this.stream.write(piece)
+    this.stream.uncork()
+    return more
+  }
+
+  /** Resolves when the reader has caught up, or has gone. */
+  drained(): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        this.stream.off('drain', done)
+        this.gone.removeEventListener('abort', done)
+        resolve()
+      }
+      this.stream.once('drain', done)
+      this.gone.addEventListener('abort', done, { once: true })
+      if (this.gone.aborted) done()
+    })
+  }
+
+  end(status: OutgoingHttpHeaders): void {
+    if (this.stream.destroyed) return
+    if (this.stream.headersSent) {
+      this.trailers = status
+      this.stream.end()
+    } else {
+      this.stream.respond({ ...headers, ...status }, { endStream: true })
+    }
   }
 }
 
@@ -103,23 +133,6 @@ function statusOf(error: unknown): OutgoingHttpHeaders {
 /** gRPC's Percent-Encoded: printable ASCII stays, but for the percent sign. */
 function percentEncoded(text: string): string {
   return text.toWellFormed().replace(/[^\x20-\x24\x26-\x7e]+/gu, encodeURIComponent)
-}
-
-function unknownCall(service: string, call: string): CriError {
-  return new CriError(call, GrpcCode.UNIMPLEMENTED, `unknown method ${call} for service ${service}`)
-}
-
-/** The prefix of a message of these pieces; grpc-go's words where its server may not send so much. */
-function messagePrefix(call: string, pieces: readonly Buffer[], { maxSendBytes }: GrpcLimits): Buffer {
-  let length = 0
-  for (const piece of pieces) length += piece.length
-  if (length > maxSendBytes) {
-    const details = `trying to send message larger than max (${length} vs. ${maxSendBytes})`
-    throw new CriError(call, GrpcCode.RESOURCE_EXHAUSTED, details)
-  }
-  const prefix = Buffer.alloc(prefixBytes)
-  prefix.writeUInt32BE(length, 1)
-  return prefix
 }
 
 function readMessage(call: string, stream: ServerHttp2Stream, maxBytes: number): Promise<Buffer> {
@@ -141,18 +154,5 @@ function readMessage(call: string, stream: ServerHttp2Stream, maxBytes: number):
       if (bytes[0] !== 0) return reject(new CriError(call, GrpcCode.UNIMPLEMENTED, 'compression is not supported'))
       resolve(bytes.subarray(prefixBytes))
     })
-  })
-}
-
-function drained(stream: ServerHttp2Stream, gone: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      stream.off('drain', done)
-      gone.removeEventListener('abort', done)
-      resolve()
-    }
-    stream.once('drain', done)
-    gone.addEventListener('abort', done, { once: true })
-    if (gone.aborted) done()
   })
 }

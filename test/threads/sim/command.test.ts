@@ -47,6 +47,7 @@ describe('plegd sim', () => {
     [['--socket', 'S', '--churn', 'fast'], 'fast'],
     [['--socket', 'S', '--latency', 'ContainerStatus'], 'ContainerStatus=5ms'],
     [['--socket', 'S', '--latency', 'NoSuchCall=5ms'], 'NoSuchCall'],
+    [['--socket', 'S', '--latency', 'toString=5ms'], 'toString'],
     [['--socket', 'S', '--latency', 'ContainerStatus=5'], 'duration'],
     [['--socket', 'S', '--seed', '-1'], 'seed'],
     [['--socket', 'S', '--max-message', 'big'], 'big'],

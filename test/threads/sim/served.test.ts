@@ -86,6 +86,24 @@ describe('a served node', () => {
     await expect(call('ListImages', {}, 'RuntimeService')).rejects.toMatchObject({ code: grpc.status.UNIMPLEMENTED })
   })
 
+  it('refuses requests that are no message, or too large', async () => {
+    const { client } = await served({}, { maxReceiveBytes: 1000 })
+    const ask = (request: Buffer) =>
+      new Promise((resolve, reject) => {
+        const answer = (error: grpc.ServiceError | null, bytes?: Buffer) => (error ? reject(error) : resolve(bytes))
+        const identity = (b: Buffer) => b
+        client.makeUnaryRequest('/runtime.v1.RuntimeService/ContainerStatus', identity, identity, request, answer)
+      })
+    await expect(ask(Buffer.from([0x0a, 0xff]))).rejects.toMatchObject({ code: grpc.status.INTERNAL })
+    const id = Buffer.from([0x0a, 0x80 | (997 & 127), 997 >> 7, ...Array(997).fill(0x61)])
+    expect(id).toHaveLength(1000)
+    await expect(ask(id)).rejects.toMatchObject({ code: grpc.status.NOT_FOUND })
+    await expect(ask(Buffer.concat([id, id]))).rejects.toMatchObject({
+      code: grpc.status.RESOURCE_EXHAUSTED,
+      details: 'received message larger than max (2000 vs. 1000)',
+    })
+  })
+
   it('refuses an answer over its limit in the words of a real runtime, and sends one of just that size', async () => {
     const free = await served({ pods: 20, seed: 4, listOrder: 'stable' })
     const { length } = await free.bytesOf('ListContainers', {})

@@ -91,4 +91,13 @@ describe('faults', () => {
     await clock.advance(0)
     expect(hung.outcome).toBe('CRI_INTERNAL')
   })
+
+  it('break a stream of events before its first one', async () => {
+    const { sim } = await node()
+    sim.faults.set({ call: 'GetContainerEvents', kind: 'error', code: 12 })
+    const read = async () => {
+      for await (const _ of sim.containerEvents()) throw new Error('an event')
+    }
+    await expect(read()).rejects.toMatchObject({ code: 'CRI_UNIMPLEMENTED' })
+  })
 })
