@@ -51,6 +51,7 @@ export default async function run(task: ShardTask): Promise<void> {
   task.control.on('message', (message: WorkerControl) => {
     if (message.t !== 'stop') return
     stopping = true
+    outbox.close()
     bell.ring()
   })
 
@@ -67,7 +68,6 @@ export default async function run(task: ShardTask): Promise<void> {
     else await new Promise(setImmediate)
   }
   shard.close()
-  outbox.flush()
   unwatch()
   await runtime.close()
   task.control.close()

@@ -1,5 +1,6 @@
 import type { ListerReport } from '../../workers/protocol.js'
 import { systemClock } from '../model/clock.js'
+import { messageOf } from '../model/errors.js'
 import type { Health } from '../model/health.js'
 import { silentLogger } from '../model/logger.js'
 import type { RelistReport } from '../relist/lister.js'
@@ -160,8 +161,16 @@ class ThreadedEngine implements Engine {
   }
 
   private drainShard(index: number): number {
+    const shard = this.threads.shards[index]!
+    if (shard.broken) return 0
     const start = this.clock.now()
-    const taken = this.threads.shards[index]!.messages.read((message) => this.merger.apply(index, message), batch)
+    let taken = 0
+    try {
+      taken = shard.messages.read((message) => this.merger.apply(index, message), batch)
+    } catch (error) {
+      this.settings.logger.error('A shard sent what is no message', { thread: shard.name, err: messageOf(error) })
+      this.threads.abandon(shard)
+    }
     if (taken > 0) this.keeper.merged(this.clock.now() - start)
     return taken
   }

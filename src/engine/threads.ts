@@ -38,6 +38,8 @@ export interface Link {
   restarts: number
   startedAt: number
   recentDeaths: number
+  /** Ends the thread that runs; it is then started again like one that died. */
+  end: () => void
   /** Bytes waiting for the thread and from it, and the sizes of those rings. */
   depths(): Pick<ThreadStats, 'inboxBytes' | 'inboxCapacity' | 'ringBytes' | 'ringCapacity'>
 }
@@ -54,7 +56,10 @@ interface Rings {
   commands: MessageWriter<ShardCommand>
 }
 
-export interface ShardLink extends Link, Rings {}
+export interface ShardLink extends Link, Rings {
+  /** Its outbox holds what is no message: nothing more is taken from it. */
+  broken: boolean
+}
 
 export interface ThreadsOptions {
   readonly runtime: RuntimeTarget
@@ -126,6 +131,12 @@ export class WorkerThreads {
     this.bell.close()
   }
 
+  /** What a shard sends can't be read: ends its thread, so that a new one starts from what the cache holds. */
+  abandon(shard: ShardLink): void {
+    shard.broken = true
+    shard.end()
+  }
+
   private startLister(): void {
     const link = this.lister
     const { port1, port2 } = new MessageChannel()
@@ -147,7 +158,7 @@ export class WorkerThreads {
     const link = this.shards[index]!
     const { port1, port2 } = new MessageChannel()
     const counters = createThreadCounters()
-    if (link.startedAt > 0) Object.assign(link, this.rings(link.bell))
+    if (link.startedAt > 0) Object.assign(link, this.rings(link.bell), { broken: false })
     link.counters = new ThreadCounters(counters, this.options.clock)
     for (const seed of seeds) link.commands.post(seed)
     link.commands.flush()
@@ -180,10 +191,12 @@ export class WorkerThreads {
     link.control = mine
     link.alive = true
     link.startedAt = this.options.clock.now()
+    const ending = new AbortController()
+    link.end = () => ending.abort()
     // The port closes with its thread, also where piscina does not settle the task (process.exit in a worker).
     const closed = new Promise<void>((resolve) => mine.once('close', resolve))
     const ended = Promise.race([
-      this.pool.run(task, { filename: entry(file), transferList: [theirs] }).then(
+      this.pool.run(task, { filename: entry(file), transferList: [theirs], signal: ending.signal }).then(
         () => 'it ended',
         (error: unknown) => messageOf(error),
       ),
@@ -223,6 +236,7 @@ export class WorkerThreads {
       restarts: 0,
       startedAt: 0,
       recentDeaths: 0,
+      end: () => {},
       depths: () => noRings,
     }
   }
@@ -232,6 +246,7 @@ export class WorkerThreads {
     const shard: ShardLink = {
       ...link,
       ...this.rings(link.bell),
+      broken: false,
       depths: () => ({
         inboxBytes: shard.inbox.used(),
         inboxCapacity: shard.inbox.capacity,

@@ -23,6 +23,11 @@ export class MessageWriter<T> {
   congested(): Promise<void> | undefined {
     return this.frames.congested()
   }
+
+  /** Nobody reads any more: drops everything, and whoever waits for room goes on. */
+  close(): void {
+    this.frames.close()
+  }
 }
 
 export class MessageReader<T> {

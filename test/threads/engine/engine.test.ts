@@ -135,6 +135,18 @@ describe('the threaded engine on a served node', () => {
     expect(differences()).toEqual([])
   })
 
+  it('a ring that someone scribbled on costs its shard a restart, and no event', async () => {
+    await start()
+    await atRest()
+    const shard = shardsOf(engine)[1]!
+    new Int32Array(shard.outboxMemory, 128).fill(0x7fff_ffff)
+    Atomics.add(new Int32Array(shard.outboxMemory), 0, 64)
+    await churn(40)
+    await until('the shard was started again', () => shard.restarts === 1 && shard.alive)
+    await atRest()
+    expect(differences()).toEqual([])
+  })
+
   it('survives a runtime that is not there yet, goes away and comes back', async () => {
     await server.stop()
     await start()
@@ -220,4 +232,8 @@ describe('the threaded engine on a served node', () => {
 /** The worker threads, in whatever order piscina made them. */
 function workersOf(engine: Engine): Worker[] {
   return (engine as unknown as { threads: { pool: { threads: Worker[] } } }).threads.pool.threads
+}
+
+function shardsOf(engine: Engine): { outboxMemory: SharedArrayBuffer; restarts: number; alive: boolean }[] {
+  return (engine as unknown as { threads: { shards: ReturnType<typeof shardsOf> } }).threads.shards
 }
