@@ -20,6 +20,12 @@ export const engineMetrics: readonly MetricDefinition[] = [
   ),
   single(
     'gauge',
+    'plegd_view_age_seconds',
+    'Since the start of the last list that every shard has worked through; before the first, since the start.',
+    ({ stats }) => stats.viewSeconds ?? stats.uptime,
+  ),
+  single(
+    'gauge',
     'plegd_relist_in_progress_seconds',
     'How long the running relist has taken; 0 between two. Moves while a list hangs.',
     ({ stats }) => stats.relistInProgressSeconds,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { MetricsSnapshot } from '../../../src/telemetry/definition.js'
 import { createMetrics, metricDefinitions } from '../../../src/telemetry/metrics.js'
 import { expectDocPart } from '../../support/docs.js'
-import { callStats, engineStats, healthOf, histogramOf, syncStats } from '../../support/stats.js'
+import { callStats, engineStats, healthOf, histogramOf, syncStats, threadStats } from '../../support/stats.js'
 
 const snapshotOf = (over: Partial<MetricsSnapshot> = {}): MetricsSnapshot => ({
   stats: engineStats(),
@@ -109,6 +109,17 @@ test('a page is of one instant, also when two are asked for at once', async () =
 test('no family names a pod or a container', () => {
   const labels = new Set(metricDefinitions.flatMap((definition) => definition.labels))
   expect([...labels].filter((label) => /pod|uid|container$|namespace|sandbox/.test(label))).toEqual([])
+})
+
+test('a page of a node with 64 shards is small', async () => {
+  const bounds = Array.from({ length: 20 }, (_, i) => 2 ** i)
+  const counts = [...bounds, 1]
+  const calls = ['list_podsandbox', 'list_containers', 'podsandbox_status', 'container_status'].map((operation) =>
+    callStats(operation, { duration: histogramOf(bounds, counts) }),
+  )
+  const threads = Array.from({ length: 66 }, (_, n) => threadStats(`shard-${n}`))
+  const text = (await page({ stats: engineStats({ calls, threads }) })).join('\n')
+  expect(text.length).toBeLessThan(200_000)
 })
 
 test('docs/metrics.md lists what the registry holds', async () => {
