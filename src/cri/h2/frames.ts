@@ -34,7 +34,7 @@ export const Setting = {
 } as const
 
 /** Error codes by number (RFC 9113 section 7). */
-export const h2ErrorNames = [
+const h2ErrorNames = [
   'NO_ERROR',
   'PROTOCOL_ERROR',
   'INTERNAL_ERROR',
@@ -50,7 +50,7 @@ export const h2ErrorNames = [
   'INADEQUATE_SECURITY',
   'HTTP_1_1_REQUIRED',
 ] as const
-export type H2ErrorName = (typeof h2ErrorNames)[number]
+type H2ErrorName = (typeof h2ErrorNames)[number]
 
 export const H2Error = Object.fromEntries(h2ErrorNames.map((name, number) => [name, number])) as {
   readonly [Name in H2ErrorName]: number
