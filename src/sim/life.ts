@@ -12,6 +12,8 @@ import { Timers } from './timers.js'
 
 /** Changes are made in groups, so that thousands a second need no timer each. */
 const tickMs = 50
+/** After a longer pause (a suspended machine) the changes before it are not made up for. */
+const catchUpMs = 1000
 /** Share of changes that replace a pod; the others end a container, which then restarts. */
 const replacedShare = 0.1
 /** From the end of a container to its next start. */
@@ -99,7 +101,7 @@ export class Life {
     this.lastTick = this.clock.now()
     const tick = () => {
       const now = this.clock.now()
-      this.due += ((now - this.lastTick) / 1000) * this.options.churn
+      this.due += (Math.min(now - this.lastTick, catchUpMs) / 1000) * this.options.churn
       this.lastTick = now
       for (; this.due >= 1; this.due--) this.step()
       this.timers.after(tickMs, tick)

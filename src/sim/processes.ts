@@ -8,6 +8,9 @@ export interface Plan {
   readonly known: boolean
 }
 
+/** Longer than this (24 days) no timer of Node can be set: it is for ever. */
+const maxSeconds = 2_147_483
+
 const forever: Plan = { seconds: Number.POSITIVE_INFINITY, exitCode: 0, stdout: '', known: true }
 
 /**
@@ -71,7 +74,7 @@ function scriptPlan(script: string): Plan {
 
 function seconds(text: string | undefined): number {
   const value = Number(text)
-  return text !== undefined && value >= 0 ? value : Number.POSITIVE_INFINITY
+  return text !== undefined && value >= 0 && value <= maxSeconds ? value : Number.POSITIVE_INFINITY
 }
 
 function code(text: string | undefined): number {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { PlainMessage, UnaryCall } from '../../../src/cri/runtime.js'
+import { planOf } from '../../../src/sim/processes.js'
 import { SimulatedRuntime } from '../../../src/sim/simulatedRuntime.js'
 import { VirtualClock } from '../../../src/sim/virtualClock.js'
 import { listed, makePod } from '../../support/simulation.js'
@@ -82,6 +83,29 @@ describe('containers made over CRI', () => {
     expect((await sim.containerStatus(containerId)).state).toBe('exited')
     await sim.call('RemovePodSandbox', { pod_sandbox_id: sandboxId })
     expect(await listed(sim)).toEqual({ sandboxes: [], containers: [] })
+  })
+})
+
+describe('a command line', () => {
+  it.each([
+    ['sleep 2147483', 2_147_483, 0, ''],
+    // Beyond what a timer can be set to.
+    ['sleep 2147484', Number.POSITIVE_INFINITY, 0, ''],
+    ['sleep infinity', Number.POSITIVE_INFINITY, 0, ''],
+    ['work exit 256', 0, 0, ''],
+    ['sh -c', Number.POSITIVE_INFINITY, 0, ''],
+  ])('%s', (line, seconds, exitCode, stdout) => {
+    expect(planOf(line.split(' '))).toEqual({ seconds, exitCode, stdout, known: true })
+  })
+
+  it.each([
+    ['sleep 1; sleep 2; echo "a"', 3, 0, 'a\n'],
+    ['false && echo no; exit 5; echo never', 0, 5, ''],
+    ['false || echo yes && echo too', 0, 0, 'yes\ntoo\n'],
+    ['pgrep sleep || true', 0, 0, ''],
+    ['sleep forever; echo never', Number.POSITIVE_INFINITY, 0, ''],
+  ])('sh -c %j', (script, seconds, exitCode, stdout) => {
+    expect(planOf(['/bin/sh', '-c', script])).toEqual({ seconds, exitCode, stdout, known: true })
   })
 })
 

@@ -177,6 +177,23 @@ describe('life', () => {
     await sim.close()
   })
 
+  it('does not make up for a long pause of the machine', async () => {
+    const clock = new VirtualClock()
+    let jump = 0
+    const jumping = { now: () => clock.now() + jump, wallMs: () => clock.wallMs() + jump }
+    const after = (ms: number, run: () => void) => clock.after(ms, run)
+    const sim = new SimulatedRuntime({ clock: { ...jumping, after }, pods: 50, churn: 20 })
+    const died = () => [...sim.log.since(0)].filter(({ type }) => type === 'ContainerDied').length
+    sim.start()
+    await clock.advance(1000)
+    const before = died()
+    jump = 3_600_000
+    await clock.advance(1000)
+    expect(died() - before).toBeLessThan(100)
+    expect(died()).toBeGreaterThan(before)
+    await sim.close()
+  })
+
   it('starts with dead predecessors where they are asked for', async () => {
     const sim = new SimulatedRuntime({ clock: new VirtualClock(), pods: 3, containersPerPod: 2, deadPerContainer: 2 })
     const { containers } = await listed(sim)
