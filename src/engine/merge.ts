@@ -123,8 +123,8 @@ export class Merger {
     const { pod, stamp, listed } = message
     const cached = this.cache.get(pod.uid).status
     const kept = new Set(message.kept)
-    const sandboxes = [...message.sandboxes, ...cached.sandboxes.filter((one) => kept.has(one.id))].sort(newestFirst)
-    const containers = [...message.containers, ...cached.containers.filter((one) => kept.has(one.id))].sort(newestFirst)
+    const sandboxes = withKept(message.sandboxes, cached.sandboxes, kept)
+    const containers = withKept(message.containers, cached.containers, kept)
     const newest = sandboxes[0]
     const fresh: PodStatus = {
       ...pod,
@@ -162,6 +162,15 @@ export class Merger {
 
 function describe(error: InspectError): string {
   return `${error.code}: ${error.message}`
+}
+
+/** What was asked for and what could not have changed, newest first; no longer than it is, since the cache holds it. */
+function withKept<T extends SandboxStatus | ContainerStatus>(
+  asked: readonly T[],
+  cached: readonly T[],
+  kept: ReadonlySet<string>,
+): readonly T[] {
+  return asked.concat(cached.filter((one) => kept.has(one.id))).sort(newestFirst)
 }
 
 /** By attempt, then time, then id: never by the wall clock alone (k/k#83050, #130551). */
