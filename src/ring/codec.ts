@@ -3,7 +3,7 @@ import { RingError } from './ring.js'
 
 /**
  * The shapes that cross rings, agreed on up front: both ends must have the same list, in the same order. Shapes that are
- * not in it (labels, annotations) are written inline, self-contained; `maxSharedStructures` keeps either end from adding
+ * not in it (the labels of people) are written inline, self-contained; `maxSharedStructures` keeps either end from adding
  * to its own table, which the other would not have (kriszyp/msgpackr#164).
  */
 const structures = [
@@ -34,6 +34,25 @@ const structures = [
   ['t', 'stamp', 'pod', 'events'],
   ['code', 'message', 'call', 'id'],
   ['t', 'pod', 'listed', 'kept', 'reinspect'],
+  // Labels and annotations that every kubelet writes, in the order of their keys.
+  ['io.kubernetes.container.name', 'io.kubernetes.pod.name', 'io.kubernetes.pod.namespace', 'io.kubernetes.pod.uid'],
+  ['io.kubernetes.pod.name', 'io.kubernetes.pod.namespace', 'io.kubernetes.pod.uid'],
+  [
+    'io.kubernetes.container.hash',
+    'io.kubernetes.container.restartCount',
+    'io.kubernetes.container.terminationMessagePath',
+    'io.kubernetes.container.terminationMessagePolicy',
+    'io.kubernetes.pod.terminationGracePeriod',
+  ],
+  [
+    'io.kubernetes.container.hash',
+    'io.kubernetes.container.ports',
+    'io.kubernetes.container.restartCount',
+    'io.kubernetes.container.terminationMessagePath',
+    'io.kubernetes.container.terminationMessagePolicy',
+    'io.kubernetes.pod.terminationGracePeriod',
+  ],
+  ['kubernetes.io/config.seen', 'kubernetes.io/config.source'],
 ]
 
 const options = { useRecords: true, maxSharedStructures: structures.length, int64AsType: 'bigint' } as const
