@@ -1,16 +1,56 @@
 import { systemClock } from '../model/clock.js'
-import type { HotRuntime } from './runtime.js'
+import { DEFAULT_DEADLINE_MS } from './deadline.js'
+import { type Endpoint, parseEndpoint } from './endpoint.js'
+import { EndpointError } from './errors.js'
+import type { HotRuntime, Runtime } from './runtime.js'
+import { SplitRuntime } from './splitRuntime.js'
 
 export interface ConnectOptions {
   /** `h2`: our own framing, unix sockets only (default there); `grpc`: @grpc/grpc-js. */
   readonly transport?: 'h2' | 'grpc' | undefined
   /** Deadline of calls that name none, ms. Default 2 min (kubelet `runtimeRequestTimeout`). */
-  readonly deadlineMs?: number
+  readonly deadlineMs?: number | undefined
 }
 
-/** The hot calls of the runtime at `endpoint`. Connects at the first call. */
+/**
+ * The hot calls of the runtime at `endpoint`. Connects at the first call.
+ *
+ * @throws EndpointError where the endpoint can't be one
+ */
 export async function connectHot(endpoint: string, options: ConnectOptions = {}): Promise<HotRuntime> {
+  const target = parseEndpoint(endpoint)
+  const deadlineMs = options.deadlineMs ?? DEFAULT_DEADLINE_MS
+  if (!takesH2(endpoint, target, options)) return openGrpc(endpoint, target, deadlineMs)
   const { H2Runtime } = await import('./h2/runtime.js')
-  const socketPath = endpoint.replace(/^unix:(\/\/)?/, '')
-  return new H2Runtime({ endpoint, socketPath, clock: systemClock, deadlineMs: options.deadlineMs ?? 120_000 })
+  return new H2Runtime({ endpoint, socketPath: target.path, clock: systemClock, deadlineMs })
+}
+
+/**
+ * The whole runtime at `endpoint`: the hot calls as `connectHot` has them, all others over grpc-js.
+ *
+ * @throws EndpointError where the endpoint can't be one
+ */
+export async function connectRuntime(endpoint: string, options: ConnectOptions = {}): Promise<Runtime> {
+  const target = parseEndpoint(endpoint)
+  const openCold = () => openGrpc(endpoint, target, options.deadlineMs ?? DEFAULT_DEADLINE_MS)
+  if (!takesH2(endpoint, target, options)) return openCold()
+  return new SplitRuntime(await connectHot(endpoint, options), openCold)
+}
+
+function takesH2(
+  endpoint: string,
+  target: Endpoint,
+  { transport }: ConnectOptions,
+): target is Extract<Endpoint, { kind: 'unix' }> {
+  if (target.kind === 'unix') return transport !== 'grpc'
+  if (transport !== 'h2') return false
+  throw new EndpointError('ENDPOINT_INVALID', `${endpoint}: transport h2 is for unix sockets only; use grpc`, {
+    endpoint,
+  })
+}
+
+/** grpc-js is loaded here and not before: it costs a thread some 20 MiB that a relist has no use for. */
+async function openGrpc(endpoint: string, target: Endpoint, deadlineMs: number): Promise<Runtime> {
+  const { GrpcRuntime } = await import('./grpc/grpcRuntime.js')
+  return new GrpcRuntime(endpoint, target, deadlineMs)
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../model/clock.js'
 import type { ContainerStatus, ItemKind, SandboxStatus } from '../../model/pod.js'
-import { CriError } from '../errors.js'
+import { withFacts } from '../failure.js'
 import type { CallOptions, HotRuntime, ItemSink, ListOptions, ListReport } from '../runtime.js'
 import { encodeListRequest, encodeStatusRequest } from '../wire/request.js'
 import { decodeContainerStatusResponse, decodeSandboxStatusResponse } from '../wire/status.js'
@@ -95,13 +95,9 @@ export class H2Runtime implements HotRuntime {
   }
 
   async #ask(channel: Channel, request: Request, id: string, consumer: ResponseConsumer, options: CallOptions) {
-    const start = this.#clock.now()
-    try {
-      await channel.call(request, consumer, { ...options, deadlineMs: options.deadlineMs ?? this.#deadlineMs })
-    } catch (error) {
-      if (!(error instanceof CriError)) throw error
-      const facts = { ...error.facts, endpoint: this.endpoint, id, durationMs: this.#clock.now() - start }
-      throw new CriError(error.call, error.grpcCode, error.details, facts, { cause: error.cause })
-    }
+    const deadlineMs = options.deadlineMs ?? this.#deadlineMs
+    await withFacts(this.#clock, { endpoint: this.endpoint, id }, () =>
+      channel.call(request, consumer, { ...options, deadlineMs }),
+    )
   }
 }

@@ -18,8 +18,11 @@ function stringField(field: number, value: string): Buffer {
   return bytesField(field, Buffer.from(value))
 }
 
+/** Length of the prefix that gRPC puts before each message: a flag and a big-endian length. */
+export const PREFIX_BYTES = 5
+
 function framed(message: Buffer): Buffer {
-  const prefix = Buffer.alloc(5)
+  const prefix = Buffer.alloc(PREFIX_BYTES)
   prefix.writeUInt32BE(message.length, 1)
   return Buffer.concat([prefix, message])
 }
