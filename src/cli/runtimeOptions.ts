@@ -1,4 +1,5 @@
 import { Command } from '@commander-js/extra-typings'
+import { checkEndpoint } from '../cri/endpoint.js'
 import { resolveEndpoint } from './endpoint.js'
 import { endpointOption, requestTimeoutOption, transportOption } from './options.js'
 
@@ -11,7 +12,9 @@ export function runtimeCommand(name: string, description: string) {
     .addOption(requestTimeoutOption())
 }
 
-/** Where the runtime is. @throws UsageError */
+/** Where the runtime is, once somebody was found listening there. @throws UsageError, EndpointError */
 export async function reachableEndpoint(flags: { readonly runtimeEndpoint?: string | undefined }): Promise<string> {
-  return resolveEndpoint(flags.runtimeEndpoint)
+  const endpoint = resolveEndpoint(flags.runtimeEndpoint)
+  await checkEndpoint(endpoint)
+  return endpoint
 }
