@@ -5,7 +5,7 @@ import { H2Runtime } from '../../../../src/cri/h2/runtime.js'
 import { FakeClock } from '../../../support/fakeClock.js'
 import { criErrorOf } from './support/client.js'
 import { type Peer, ScriptedServer } from './support/scriptedServer.js'
-import { answer, frame, grpcHead, message, okTrailers, settings, trailers } from './support/wire.js'
+import { answer, frame, grpcHead, message, okTrailers, settings, trailers, uint32 } from './support/wire.js'
 
 const ignore = { item: () => {} }
 
@@ -61,6 +61,17 @@ describe('H2Runtime', () => {
       message: 'ContainerStatus: NOT_FOUND: no such container',
       facts: { call: 'ContainerStatus', grpcCode: 5, endpoint: runtime.endpoint, id: 'abc', durationMs: 20 },
     })
+  })
+
+  it('tells what was exhausted', async () => {
+    const failure = criErrorOf(runtime.listContainers(ignore))
+    const { peer, streamId } = await accept()
+    const block = trailers(8, 'trying to send message larger than max (20006505 vs. 16777216)')
+    peer.send(frame(FrameType.HEADERS, 4, streamId, grpcHead), frame(FrameType.HEADERS, 5, streamId, block))
+    expect((await failure).facts['cause']).toBe('answer_too_large')
+    const calm = criErrorOf(runtime.listContainers(ignore))
+    peer.send(frame(FrameType.RST_STREAM, 0, (await peer.next(FrameType.HEADERS)).streamId, uint32(11)))
+    expect((await calm).facts['cause']).toBe('enhance_your_calm')
   })
 
   it('gives each call the deadline that it was made with, or else its own', async () => {
