@@ -21,9 +21,11 @@ const shardAt = 21
 
 /** An index slot: the id's hash and the record + 1 (0: free). */
 const slotWords = 2
-/** Where more lookups than this share missed, the next lists don't predict; every so many lists it is tried again. */
+/** Where more lookups of known items than this share missed, the next lists don't predict. */
 const hopelessShare = 0.5
+/** Every 16 lists prediction is tried again, for two: one learns the order, the other one shows whether it holds. */
 const retryPredictionEvery = 16
+const retryPredictionFor = 2
 
 /**
  * What the lister remembers of each item: its id, its state at the last complete list, its shard, and which item came
@@ -63,12 +65,13 @@ export class ItemTable {
   seen = 0
   /** Items that the running list showed more than once. */
   duplicates = 0
-  /** Lookups of the running list that prediction did not answer. */
+  /** Known items of the running list that prediction did not find. */
   misses = 0
 
   begin(): void {
-    this.predicting = this.misses <= this.seen * hopelessShare || this.generation % retryPredictionEvery === 0
     this.generation++
+    const retrying = this.generation % retryPredictionEvery < retryPredictionFor
+    this.predicting = retrying || this.misses <= this.seen * hopelessShare
     this.previous = -1
     this.seen = 0
     this.duplicates = 0
@@ -179,10 +182,10 @@ export class ItemTable {
         return predicted
       }
     }
-    this.misses++
     const hash = hashId(view, start)
     let record = this.probe(view, start, hash)
     if (record === -1) record = this.insert(view, start, hash)
+    else this.misses++
     if (this.predicting) this.predict(record)
     return record
   }
