@@ -1,18 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import protobuf from 'protobufjs'
 import { expect, test } from 'vitest'
-import { root, sharedFile } from '../../support/shared.js'
+import { loadCri } from '../../support/criMessages.js'
+import { sharedFile } from '../../support/shared.js'
 
 const facts = sharedFile('cri/cri-v1-fields.tsv')
-
-function load(): protobuf.Namespace {
-  const proto = new protobuf.Root()
-  proto.resolvePath = (_origin, target) => join(root, 'proto', target)
-  const loaded = proto.loadSync('runtime/v1/service.proto', { keepCase: true }).lookup('runtime.v1')
-  if (!(loaded instanceof protobuf.Namespace)) throw new Error('no package runtime.v1')
-  return loaded
-}
 
 const typeOf = (field: protobuf.Field) =>
   field instanceof protobuf.MapField ? `map<${field.keyType},${field.type}>` : field.type
@@ -39,7 +31,7 @@ function rowsOf(object: protobuf.ReflectionObject, owner: string): string[] {
 }
 
 test.skipIf(!facts)('proto/ states every fact of CRI v1 and no other (needs PLEGD_SHARED)', () => {
-  const written = load().nestedArray.flatMap((object) => rowsOf(object, object.name))
+  const written = loadCri().nestedArray.flatMap((object) => rowsOf(object, object.name))
   const known = readFileSync(facts!, 'utf8')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))
