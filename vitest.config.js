@@ -8,7 +8,7 @@ const project = (name, extra = {}) => ({
 export default defineConfig({
   test: {
     projects: [
-      project('unit'),
+      project('unit', { testTimeout: 120_000 }),
       project('threads', { testTimeout: 60_000, hookTimeout: 60_000 }),
       project('e2e', { testTimeout: 300_000, hookTimeout: 300_000, fileParallelism: false }),
     ],

@@ -32,7 +32,7 @@ function main(): void {
     changes = []
   }
   let sim: SimulatedRuntime | null = null
-  process.on('message', async (command: NodeCommand) => {
+  const obey = async (command: NodeCommand) => {
     switch (command.t) {
       case 'start': {
         const { pods, containers, churn, seed, socketPath } = command
@@ -57,7 +57,8 @@ function main(): void {
       case 'stop':
         process.exit(0)
     }
-  })
+  }
+  process.on('message', (command: NodeCommand) => void obey(command))
   process.on('disconnect', () => process.exit(1))
 }
 

@@ -91,7 +91,7 @@ export const plegdSchema = z.strictObject({
     .int()
     .min(1)
     .max(1_024)
-    .default(32)
+    .default(64)
     .describe('Limit of status calls in flight, all shards together. Flag `--inspect-concurrency`.'),
   messageWarnSize: size
     .default(16 * 2 ** 20)

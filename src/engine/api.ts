@@ -1,4 +1,3 @@
-import type { Runtime } from '../cri/runtime.js'
 import type { Clock } from '../model/clock.js'
 import type { PodLifecycleEvent } from '../model/event.js'
 import type { Health } from '../model/health.js'
@@ -23,7 +22,7 @@ export interface EngineOptions {
   readonly overflow?: 'sync' | 'discard'
   /** Shard threads. Default: from the cores, at least 1. */
   readonly shards?: number
-  /** Limit of status calls in flight, all shards together. Default 32. */
+  /** Limit of status calls in flight, all shards together. Default 64. */
   readonly inspectConcurrency?: number
   /** Deadline of every CRI call. Default 120000 (kubelet `runtimeRequestTimeout`). */
   readonly runtimeRequestTimeoutMs?: number
@@ -128,4 +127,4 @@ export interface Engine {
   requestReinspect(uid: string): void
 }
 
-export type { HistogramSnapshot, RelistReport, Runtime }
+export type { HistogramSnapshot, RelistReport }

@@ -62,7 +62,7 @@ export function createRelister(options: RelisterOptions): Relister {
       runtime,
       clock,
       calls,
-      inspectConcurrency: options.inspectConcurrency ?? 32,
+      inspectConcurrency: options.inspectConcurrency ?? 64,
       publish: (message) => merger.apply(index, message),
       ...(options.random === undefined ? {} : { random: options.random }),
     })

@@ -10,8 +10,6 @@ export const CriSandboxState = { ready: 0, notReady: 1 } as const
 export const PlegState = { nonExistent: 0, running: 1, exited: 2, unknown: 3 } as const
 export type PlegState = (typeof PlegState)[keyof typeof PlegState]
 
-export const plegStateNames = ['non-existent', 'running', 'exited', 'unknown'] as const
-
 /** Unrecognised enum values are `unknown`, as in the kubelet. */
 export function plegStateOfContainer(criState: number): PlegState {
   if (criState === CriContainerState.running) return PlegState.running

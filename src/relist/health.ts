@@ -2,7 +2,7 @@ import { formatGoDuration } from '../model/duration.js'
 import type { DegradedPod, Health, InflightCall } from '../model/health.js'
 
 /** A status call that has been in flight for longer makes its pod degraded, before it has failed. */
-export const hangingAfterMs = 10_000
+const hangingAfterMs = 10_000
 /** Relists in a row that must be quicker than the period before `slow` ends, so that the verdict does not flap. */
 const recoverAfter = 3
 
@@ -45,7 +45,7 @@ export function judge(input: HealthInput): Health {
   if (degraded.length > 0) return { ...healthy, verdict: 'degraded', reason: nameDegraded(degraded) }
   if (isSlow(input.recentRelistMs, input.periodMs)) {
     const last = input.recentRelistMs.at(-1)!
-    const reason = `the last relist took ${formatGoDuration(last)}; the period is ${formatGoDuration(input.periodMs)}`
+    const reason = `the last relist took ${formatGoDuration(Math.round(last))}; the period is ${formatGoDuration(input.periodMs)}`
     return { ...healthy, verdict: 'slow', reason }
   }
   return { ...healthy, verdict: 'healthy', reason: '' }

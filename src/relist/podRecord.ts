@@ -11,6 +11,8 @@ export interface ItemRecord {
   listed: ListedItem
   /** What the delivered events stand on. */
   acked: PlegState
+  /** What held events start from: `acked`, or while an inspection is under way what that one will make it. */
+  base: PlegState
   /** What the computed events stand on; runs ahead of `acked` while they wait for the inspection. */
   diffed: PlegState
   /** What the last complete list said. */
@@ -76,6 +78,7 @@ export class PodRecord {
       this.items.set(key, {
         listed,
         acked: nonExistent,
+        base: nonExistent,
         diffed: nonExistent,
         current: state,
         kept: false,
@@ -95,6 +98,7 @@ export class PodRecord {
     this.items.set(itemKey(listed.kind, listed.id), {
       listed,
       acked: state,
+      base: state,
       diffed: state,
       current: state,
       kept,
@@ -111,15 +115,13 @@ export class PodRecord {
   diff(wallMs: number): boolean {
     this.wallMs = wallMs
     let changed = false
-    for (const [key, item] of this.items) {
-      if (item.diffed !== item.current) {
-        changed = true
-        this.hold(item, item.diffed, item.current)
-        item.diffed = item.current
-      }
-      if (item.diffed === PlegState.nonExistent && item.acked === PlegState.nonExistent && !this.inspecting)
-        this.items.delete(key)
+    for (const item of this.items.values()) {
+      if (item.diffed === item.current) continue
+      changed = true
+      this.hold(item, item.diffed, item.current)
+      item.diffed = item.current
     }
+    this.forgetRemoved()
     if (this.failures > 0 || this.held.length > maxHeldEvents) this.recompute()
     return changed || this.reinspect
   }
@@ -149,18 +151,17 @@ export class PodRecord {
     this.held = []
     this.reinspect = false
     const states: [ItemRecord, PlegState][] = []
-    for (const item of this.items.values()) if (item.acked !== item.diffed) states.push([item, item.diffed])
+    for (const item of this.items.values()) {
+      item.base = item.diffed
+      if (item.acked !== item.diffed) states.push([item, item.diffed])
+    }
     return { events, states, reinspect }
   }
 
   /** The inspection worked: its events leave. Without events a reinspection gives one PodSync. */
   advance(batch: Batch): readonly CarriedEvent[] {
-    for (const [item, state] of batch.states) {
-      item.acked = state
-      if (state === PlegState.nonExistent && item.current === PlegState.nonExistent) {
-        this.items.delete(itemKey(item.listed.kind, item.listed.id))
-      }
-    }
+    for (const [item, state] of batch.states) item.acked = state
+    this.forgetRemoved()
     if (batch.events.length === 0 && batch.reinspect) {
       return [{ type: 'PodSync', kind: 'sandbox', id: '', name: '', time: this.wallMs }]
     }
@@ -170,6 +171,7 @@ export class PodRecord {
   /** The inspection failed: nothing moved on, and the pod is asked for again even if the list stays as it is. */
   restore(): void {
     this.reinspect = true
+    for (const item of this.items.values()) item.base = item.acked
     this.recompute()
   }
 
@@ -180,7 +182,13 @@ export class PodRecord {
 
   private recompute(): void {
     this.held = []
-    for (const item of this.items.values()) this.hold(item, item.acked, item.diffed)
+    for (const item of this.items.values()) this.hold(item, item.base, item.diffed)
+  }
+
+  private forgetRemoved(): void {
+    for (const [key, { acked, base, diffed, current }] of this.items) {
+      if ((acked | base | diffed | current) === PlegState.nonExistent) this.items.delete(key)
+    }
   }
 
   private hold(item: ItemRecord, from: PlegState, to: PlegState): void {

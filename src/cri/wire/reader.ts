@@ -8,7 +8,7 @@ export const INCOMPLETE = -1
 /** No continuation can make this valid. */
 export const MALFORMED = -2
 
-export const WireType = { varint: 0, fixed64: 1, length: 2, fixed32: 5 } as const
+const WireType = { varint: 0, fixed64: 1, length: 2, fixed32: 5 } as const
 
 /** A field's tag as one number, for fields below 2^28. */
 export const varintTag = (field: number): number => (field << 3) | WireType.varint
