@@ -28,6 +28,8 @@ export interface EngineOptions {
   readonly runtimeRequestTimeoutMs?: number
   /** Largest message to warn about, bytes. Default 16 MiB, the limit of containerd and of the kubelet's client. */
   readonly messageWarnBytes?: number
+  /** Called on the caller's thread after each relist that worked. Must not throw. */
+  readonly onRelist?: (report: RelistReport) => void
   readonly logger?: Logger
 }
 

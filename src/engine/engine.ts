@@ -183,6 +183,7 @@ class ThreadedEngine implements Engine {
     }
     this.keeper.passed(report.pass)
     this.warnOfSize(report.pass)
+    this.settings.onRelist?.(report.pass)
   }
 
   /** Once per crossing of 75 %, not once per relist. */

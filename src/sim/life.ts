@@ -120,6 +120,28 @@ export class Life {
     else this.endContainer()
   }
 
+  /**
+   * Ends running containers and starts their successors, in one instant, each of another pod where there are enough.
+   * Answers how many there were.
+   */
+  restart(count: number): number {
+    const chosen = new Set<LivePod | Slot>()
+    const apart = count <= this.pods.length
+    let restarted = 0
+    for (let tries = 0; restarted < count && tries < count * endTries; tries++) {
+      const live = this.random.pick(this.pods)
+      if (live.slots.length === 0) continue
+      const slot = this.random.pick(live.slots)
+      const record = slot.records.at(-1)
+      if (record?.state !== CriContainerState.running || chosen.has(apart ? live : slot)) continue
+      chosen.add(apart ? live : slot)
+      this.end(record)
+      this.succeed(live, slot, record)
+      restarted++
+    }
+    return restarted
+  }
+
   private addPod(deadPerContainer: number): void {
     const { node, random } = this
     const draft = drawPod(random, this.images, this.options.containersPerPod, new Date(this.clock.wallMs()))
@@ -182,12 +204,12 @@ export class Life {
       // It may wait for its restart, or somebody has stopped or removed it over CRI: then it is left alone.
       if (record === undefined || record.state !== CriContainerState.running) continue
       this.end(record)
-      this.timers.after(this.between(restartMs), () => this.restart(live, slot, record))
+      this.timers.after(this.between(restartMs), () => this.succeed(live, slot, record))
       return
     }
   }
 
-  private restart(live: LivePod, slot: Slot, ended: ContainerRecord): void {
+  private succeed(live: LivePod, slot: Slot, ended: ContainerRecord): void {
     const { node } = this
     if (!node.containers.has(ended.id) || live.sandbox.state !== CriSandboxState.ready) return
     this.startNext(live.sandbox, live, slot)

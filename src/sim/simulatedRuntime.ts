@@ -134,6 +134,11 @@ export class SimulatedRuntime implements Runtime {
     this.life.step()
   }
 
+  /** Restarts so many containers now, each of another pod where there are enough; answers how many could be. */
+  restart(count: number): number {
+    return this.life.restart(count)
+  }
+
   listPodSandboxes(sink: ItemSink, options: ListOptions = {}): Promise<ListReport> {
     return this.list('ListPodSandbox', sink, options)
   }

@@ -1,0 +1,33 @@
+import { createServer } from 'node:net'
+import { createInterface } from 'node:readline'
+import type { SimulatedRuntime } from '../../src/sim/simulatedRuntime.js'
+
+/** Serves crisim's control contract, as far as a bench needs it, for the simulated runtime. */
+export function serveControl(sim: SimulatedRuntime, path: string): void {
+  const server = createServer((socket) => {
+    const answer = (value: object) => socket.write(`${JSON.stringify(value)}\n`)
+    socket.on('error', () => {})
+    createInterface({ input: socket }).on('line', async (line) => {
+      const [command = '', count = '0'] = line.trim().split(' ')
+      switch (command) {
+        case 'churn':
+          return answer({ flipped: sim.restart(Number(count)) })
+        case 'settle':
+          await settle(sim)
+          return answer({})
+        case 'stats':
+          return answer({ pods: sim.sandboxCount, containers: sim.containerCount })
+        default:
+          return answer({ error: 'unknown command' })
+      }
+    })
+  })
+  server.listen(path)
+}
+
+/** Has the next lists put together before they are asked for: what is measured is the client. */
+async function settle(sim: SimulatedRuntime): Promise<void> {
+  const empty = Buffer.alloc(0)
+  await sim.answers.answer('ListPodSandbox', empty)
+  await sim.answers.answer('ListContainers', empty)
+}
