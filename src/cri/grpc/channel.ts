@@ -37,6 +37,8 @@ export interface UnaryRequest {
  */
 export class GrpcChannel {
   readonly #client: Client
+  /** Calls in flight, to be cancelled on close: grpc-js would let them run on. */
+  readonly #pending = new Set<Cancellable>()
   #closed = false
 
   constructor(target: Endpoint) {
@@ -44,57 +46,85 @@ export class GrpcChannel {
   }
 
   /** The answer's bytes, without prefix. Rejects with CriError. */
-  unary(request: UnaryRequest): Promise<Buffer> {
-    const { call, path, message, deadlineMs, signal } = request
-    const failed = (code: number, details: string) => new CriError(call, code, details)
-    if (this.#closed) return Promise.reject(failed(GrpcCode.UNAVAILABLE, 'the client was closed'))
-    if (signal?.aborted) return Promise.reject(failed(GrpcCode.CANCELLED, 'the caller gave up'))
-    if (!(deadlineMs > 0)) return Promise.reject(failed(GrpcCode.DEADLINE_EXCEEDED, 'no time left for the call'))
+  unary({ call, path, message, deadlineMs, signal }: UnaryRequest): Promise<Buffer> {
+    const refused = this.#refusal(call, signal)
+    if (refused) return Promise.reject(refused)
+    if (!(deadlineMs > 0))
+      return Promise.reject(new CriError(call, GrpcCode.DEADLINE_EXCEEDED, 'no time left for the call'))
     return new Promise((resolve, reject) => {
-      const abort = () => pending.cancel()
       const settle = (error: ServiceError | null, answer?: Buffer) => {
-        signal?.removeEventListener('abort', abort)
-        if (error) reject(failed(error.code, plainReason(error.details)))
+        unwatch()
+        if (error) reject(this.#failure(call, error, signal))
         else if (answer) resolve(answer)
-        else reject(failed(GrpcCode.INTERNAL, 'an OK without an answer'))
+        else reject(new CriError(call, GrpcCode.INTERNAL, 'an OK without an answer'))
       }
       const deadline = systemClock.wallMs() + deadlineMs
       const pending = this.#client.makeUnaryRequest(path, bytesAsTheyAre, bytesAsTheyAre, message, { deadline }, settle)
-      signal?.addEventListener('abort', abort, { once: true })
+      const unwatch = this.#watch(pending, signal)
     })
   }
 
   /** The messages of a server's stream, without deadline. Throws CriError when it breaks; leaving the loop cancels it. */
   async *stream(call: string, path: string, message: Buffer, signal?: AbortSignal): AsyncGenerator<Buffer> {
-    const failed = (code: number, details: string) => new CriError(call, code, details)
-    if (this.#closed) throw failed(GrpcCode.UNAVAILABLE, 'the client was closed')
-    if (signal?.aborted) throw failed(GrpcCode.CANCELLED, 'the caller gave up')
+    const refused = this.#refusal(call, signal)
+    if (refused) throw refused
     const stream: ClientReadableStream<Buffer> = this.#client.makeServerStreamRequest(
       path,
       bytesAsTheyAre,
       bytesAsTheyAre,
       message,
     )
-    const abort = () => stream.cancel()
-    signal?.addEventListener('abort', abort, { once: true })
+    const unwatch = this.#watch(stream, signal)
     // After the loop was left, cancelling it is an error that nobody waits for any more.
     stream.on('error', () => {})
     try {
       for await (const answer of stream) yield answer as Buffer
     } catch (error) {
-      if (error instanceof Error && 'code' in error && 'details' in error)
-        throw failed(error.code as number, plainReason(String(error.details)))
-      throw error
+      throw isServiceError(error) ? this.#failure(call, error, signal) : error
     } finally {
-      signal?.removeEventListener('abort', abort)
+      unwatch()
       stream.cancel()
     }
   }
 
   close(): void {
     this.#closed = true
+    for (const pending of this.#pending) pending.cancel()
     this.#client.close()
   }
+
+  #refusal(call: string, signal: AbortSignal | undefined): CriError | undefined {
+    if (this.#closed) return new CriError(call, GrpcCode.UNAVAILABLE, 'the client was closed')
+    return signal?.aborted ? new CriError(call, GrpcCode.CANCELLED, 'the caller gave up') : undefined
+  }
+
+  /** Cancels a call when its caller gives up or the channel is closed. */
+  #watch(pending: Cancellable, signal: AbortSignal | undefined): () => void {
+    const cancel = () => pending.cancel()
+    this.#pending.add(pending)
+    signal?.addEventListener('abort', cancel, { once: true })
+    return () => {
+      this.#pending.delete(pending)
+      signal?.removeEventListener('abort', cancel)
+    }
+  }
+
+  #failure(call: string, error: ServiceError, signal: AbortSignal | undefined): CriError {
+    // What grpc-js says of a stream that was reset with CANCEL, whoever did it: the runtime's death as well as our wish.
+    const reset = error.code === GrpcCode.CANCELLED && /^(Call cancelled|Cancelled on client)$/.test(error.details)
+    if (!reset) return new CriError(call, error.code, plainReason(error.details))
+    if (signal?.aborted) return new CriError(call, GrpcCode.CANCELLED, 'the caller gave up')
+    const why = this.#closed ? 'the client was closed' : 'the runtime broke the call off'
+    return new CriError(call, GrpcCode.UNAVAILABLE, why)
+  }
+}
+
+interface Cancellable {
+  cancel(): void
+}
+
+function isServiceError(error: unknown): error is ServiceError {
+  return error instanceof Error && 'code' in error && 'details' in error
 }
 
 /** How grpc-js wants it: a path may hold anything, so it goes where no authority can be read into it. */
