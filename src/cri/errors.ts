@@ -1,7 +1,7 @@
 import { type Facts, PlegdError } from '../model/errors.js'
 
 /** gRPC status codes by number (grpc/status.proto). */
-const grpcCodeNames = [
+export const grpcCodeNames = [
   'OK',
   'CANCELLED',
   'UNKNOWN',

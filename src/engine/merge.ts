@@ -4,6 +4,7 @@ import type { ContainerStatus, InspectError, PodRef, PodStatus, SandboxStatus } 
 import { emptyPodStatus } from '../model/pod.js'
 import { keepIps } from '../relist/ips.js'
 import type { CarriedEvent, ShardCommand, ShardMessage } from '../relist/messages.js'
+import { statusIsSettled } from '../relist/settled.js'
 import type { PodStatusCache } from './cache.js'
 import type { EventChannel } from './channel.js'
 
@@ -104,10 +105,10 @@ export class Merger {
         continue
       }
       const { uid, namespace, name, listed } = status
-      const kept = [
-        ...status.sandboxes.filter((sandbox) => sandbox.state === 'notready').map((sandbox) => sandbox.id),
-        ...status.containers.filter((container) => container.state === 'exited').map((container) => container.id),
-      ]
+      const items = new Map(listed.map((item) => [item.id, item]))
+      const kept = [...status.sandboxes, ...status.containers]
+        .filter((one) => items.has(one.id) && statusIsSettled(items.get(one.id)!, one))
+        .map((one) => one.id)
       yield {
         t: 'seed',
         pod: { uid, namespace, name },

@@ -103,8 +103,8 @@ export class WorkerThreads {
       idleTimeout: Number.POSITIVE_INFINITY,
       // Piscina's default parks a worker between tasks, and with it the worker's sockets and timers.
       atomics: 'disabled',
-      // Workers allocate for what changed, not for what is listed; V8's default would let each grow by 32 MiB more.
-      resourceLimits: { maxYoungGenerationSizeMb: 8 },
+      // Workers allocate for what changed, not for what is listed; less than V8's default for it.
+      resourceLimits: { maxYoungGenerationSizeMb: 32 },
     })
     this.lister = this.link('lister')
     this.shards = Array.from({ length: options.shards }, (_, index) => this.shardLink(index))

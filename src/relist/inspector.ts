@@ -7,6 +7,7 @@ import { PlegState } from '../model/state.js'
 import { AdaptiveLimit } from './adaptiveLimit.js'
 import type { CallObserver, HotCall } from './calls.js'
 import type { Batch, ItemRecord, PodRecord } from './podRecord.js'
+import { statusIsSettled } from './settled.js'
 
 const firstRetryMs = 1000
 const lastRetryMs = 60_000
@@ -148,11 +149,12 @@ export class Inspector {
   private begin(pod: PodRecord): Running {
     pod.inspecting = true
     this.running++
+    const { reinspect } = pod
     const targets: ItemRecord[] = []
     const kept: string[] = []
     for (const item of pod.items.values()) {
       if (item.diffed === PlegState.nonExistent) continue
-      if (item.kept) kept.push(item.listed.id)
+      if (item.kept && (isFinal(item) || !reinspect)) kept.push(item.listed.id)
       else targets.push(item)
     }
     const stamp = this.options.stamp()
@@ -181,11 +183,11 @@ export class Inspector {
     try {
       if (kind === 'sandbox') {
         const status = await runtime.podSandboxStatus(id)
-        this.keep(item, listed, status.state === 'notready')
+        keep(item, listed, statusIsSettled(listed, status))
         running.sandboxes.push(status)
       } else {
         const status = await runtime.containerStatus(id)
-        this.keep(item, listed, status.state === 'exited')
+        keep(item, listed, statusIsSettled(listed, status))
         running.containers.push(status)
       }
       calls.end(seen, true)
@@ -201,11 +203,6 @@ export class Inspector {
     this.pump()
   }
 
-  /** A final status need not be asked for again, unless a list has shown something new since. */
-  private keep(item: ItemRecord, listed: ListedItem, final: boolean): void {
-    item.kept = final && item.listed === listed && item.current === PlegState.exited
-  }
-
   private finish(running: Running): void {
     running.pod.inspecting = false
     this.running--
@@ -213,6 +210,15 @@ export class Inspector {
     if (running.error !== null) for (const item of running.targets) item.kept = false
     this.options.done(running)
   }
+}
+
+/** The status need not be asked for again, unless a list has shown something new since. */
+function keep(item: ItemRecord, listed: ListedItem, settled: boolean): void {
+  item.kept = settled && item.listed === listed
+}
+
+function isFinal(item: ItemRecord): boolean {
+  return item.current === PlegState.exited
 }
 
 function describe(error: unknown, call: string, id: string): InspectError {
