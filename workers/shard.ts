@@ -13,6 +13,8 @@ import type { ShardTask, WorkerControl } from './protocol.js'
 
 /** Records handled before the sockets of the inspections get their turn. */
 const batch = 512
+/** While more answers are under way results are gathered for this long: waking a sleeping thread costs 0.1 ms on a VM. */
+const gatherMs = 1
 /** The bell wakes the loop; this is only the net below it. */
 const idleMs = 1000
 
@@ -39,13 +41,15 @@ export default async function run(task: ShardTask): Promise<void> {
     ready: () => outbox.congested() === undefined,
   })
   let flushing = false
+  const flush = () => {
+    flushing = false
+    outbox.flush()
+  }
   const flushSoon = () => {
     if (flushing) return
     flushing = true
-    setImmediate(() => {
-      flushing = false
-      outbox.flush()
-    })
+    if (shard.busy) setTimeout(flush, gatherMs)
+    else setImmediate(flush)
   }
   let stopping = false
   task.control.on('message', (message: WorkerControl) => {
