@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { CriError, GrpcCode, grpcCodeNames } from '../../src/cri/errors.js'
+import { CriError, GrpcCode } from '../../src/cri/errors.js'
 import type { HotRuntime, ItemSink } from '../../src/cri/runtime.js'
 import { type Asked, ByteServer, failure } from './byteServer.js'
 import { decode, encode, lengthField } from './criMessages.js'
@@ -210,7 +210,7 @@ export function runtimeCompliance(
     })
 
     describe('errors', () => {
-      const codes = grpcCodeNames.map((codeName, code) => [codeName, code] as const).slice(1)
+      const codes = Object.entries(GrpcCode).filter(([codeName]) => codeName !== 'OK')
 
       it.each(codes)('%s, with and without headers before it', async (codeName, code) => {
         for (const headersFirst of [false, true]) {

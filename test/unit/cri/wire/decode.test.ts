@@ -131,10 +131,11 @@ describe.each(types)('%s', (type) => {
 
   it('takes the last of a repeated scalar and merges a repeated message', () => {
     const halves = [
-      encode(type, { id: 'first', metadata: { name: 'n' } }),
-      encode(type, { id: 'last', metadata: { attempt: 3 } }),
+      encode(type, { id: 'first', metadata: { name: 'n' }, image: { image: 'i' } }),
+      encode(type, { id: 'last', metadata: { attempt: 3 }, image: { runtime_handler: 'r' } }),
     ]
-    const merged = expected(decode(type, encode(type, { id: 'last', metadata: { name: 'n', attempt: 3 } })))
+    const whole = encode(type, { id: 'last', metadata: { name: 'n', attempt: 3 }, image: { image: 'i' } })
+    const merged = expected(decode(type, whole))
     expect(read(wrap(Buffer.concat(halves)))).toEqual(merged)
     if (type.endsWith('Status')) expect(read(Buffer.concat(halves.map(wrap)))).toEqual(merged)
   })

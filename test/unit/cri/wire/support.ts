@@ -70,7 +70,7 @@ export const arbitraries = {
 }
 
 /** Fields that no CRI version knows, of every wire type. */
-export const unknownField: fc.Arbitrary<Buffer> = fc
+const unknownField: fc.Arbitrary<Buffer> = fc
   .tuple(fc.integer({ min: 500, max: 100_000 }), fc.constantFrom(0, 1, 2, 5), fc.uint8Array({ maxLength: 60 }))
   .map(([field, wireType, bytes]) => {
     if (wireType === 2) return lengthField(field, bytes)
