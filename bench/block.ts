@@ -84,4 +84,6 @@ export interface BlockResult {
 export interface Block {
   readonly spec: BlockSpec
   readonly result: BlockResult
+  /** Not of this run: kept from another machine. */
+  readonly elsewhere?: boolean
 }

@@ -1,6 +1,8 @@
 import { type Command, Option } from '@commander-js/extra-typings'
+import { integerArgument } from '../src/cli/options.js'
 import { UsageError } from '../src/model/errors.js'
 import { presets, readSettings, type Settings } from './settings.js'
+import { leastSamples } from './verdict.js'
 
 const numbers = (text: string) => text.split(',').map((part) => (part.trim() === '' ? Number.NaN : Number(part)))
 const texts = (text: string) => text.split(',').map((part) => part.trim())
@@ -33,7 +35,14 @@ const addFlags = (command: Command) =>
     .option('--peers-up-to <pods>', 'plain and kubelet are left out beyond (default: 5000)', Number)
     .option('--laps <count>', 'rounds of each block, each with an idle or churn measurement (default: 5)', Number)
     .option('--seed <number>', 'of the simulated node (default: 1)', Number)
+    .option('--micro', 'the parts alone: scanner, table, diff, ring, codec')
     .option('--json <file>', 'write everything there')
+    .option('--compare <file>', 'hold this run against one that --json wrote')
+    .option('--against <revision>', "measure that git revision's engine too, in turns, and compare")
+    .option('--rounds <count>', 'turns of --against (default: 7)', integerArgument(leastSamples, 1000), 7)
+    .option('--plot <file>', 'write time against pods as SVG')
+    .option('--results', 'write bench/RESULTS.md')
+    .option('--keep-kubelet', "write the kubelet's part to bench/peers/kubelet.json")
 
 export const withFlags = addFlags
 export type Flags = ReturnType<ReturnType<typeof addFlags>['opts']>

@@ -2,7 +2,7 @@ import type { BlockSpec, ContenderName } from './block.js'
 import type { Settings } from './settings.js'
 
 /** Between two relists with churn: room for the churn, and for a runtime to be at rest. */
-const churnPauseMs = 150
+const churnPauseMs = 120
 const kubeletPeriodMs = 1000
 /** From here on a relist takes long enough that fewer of them do. */
 const manyPods = 50_000
@@ -11,6 +11,7 @@ const manyPods = 50_000
 export function plan(settings: Settings, available: readonly ContenderName[]): BlockSpec[] {
   const chosen = (settings.contenders ?? available).filter((name) => available.includes(name))
   const blocks: BlockSpec[] = []
+  const common = { server: settings.server, seed: settings.seed, ...own }
   const { containers, dead, statusLatency, model, churn } = settings
   for (const [pods, perPod, deadEach, latencyMs, how, share] of product(
     [...settings.pods].sort((a, b) => a - b),
@@ -21,20 +22,33 @@ export function plan(settings: Settings, available: readonly ContenderName[]): B
     churn,
   )) {
     const base = {
-      server: settings.server,
+      ...common,
       pods,
       containers: perPod,
       dead: deadEach,
       restarts: Math.ceil((pods * perPod * share) / 100),
       statusLatencyMs: latencyMs,
       model: how,
-      seed: settings.seed,
-      ...own,
     }
     for (const contender of chosen) blocks.push(...ofContender(contender, base, settings, share === churn[0]))
   }
+  const asIs = statusLatency.length === 1 && statusLatency[0] === 0 && churn.some((share) => share > 0)
+  if (asIs && settings.pods.includes(slowRuntime.pods)) {
+    for (const contender of chosen)
+      blocks.push(...ofContender(contender, { ...common, ...slowRuntime }, settings, false))
+  }
   return blocks
 }
+
+/** A burst of changes on a runtime that takes its time over statuses: what a serial inspection stands still for. */
+const slowRuntime = {
+  pods: 1000,
+  containers: 2,
+  dead: 0,
+  restarts: 100,
+  statusLatencyMs: 5,
+  model: 'independent',
+} as const
 
 /** plegd's own axes, where they are not asked for. */
 const own = { inspectConcurrency: null, shards: null, transport: null } as const
@@ -74,7 +88,8 @@ function ofContender(contender: ContenderName, base: Base, settings: Settings, f
 
 function counted(pods: number, kind: 'idle' | 'churn', { laps }: Settings) {
   const relists = kind === 'churn' ? 5 : 20
-  return { warmup: 5, laps, relists: pods >= manyPods ? Math.ceil(relists / 4) : relists }
+  // A daemon runs for months: its code is compiled by the time that anybody looks.
+  return { warmup: kind === 'churn' ? 15 : 10, laps, relists: pods >= manyPods ? Math.ceil(relists / 4) : relists }
 }
 
 /** Every combination, the last list changing fastest. */

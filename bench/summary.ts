@@ -34,3 +34,9 @@ export const relistSpread = ({ result }: Block) => spread(result.laps.flatMap((l
 /** Of list start to last event. */
 export const changeSpread = ({ result }: Block) => spread(result.laps.flatMap((lap) => lap.changeMs))
 export const cpuPerRelist = ({ result }: Block) => median(result.laps.map((lap) => lap.cpuMs))
+
+/** Whoever it is that was measured. */
+export function sameLoad(a: BlockSpec, b: BlockSpec): boolean {
+  const keys = ['kind', 'server', 'pods', 'containers', 'dead', 'restarts', 'statusLatencyMs', 'model'] as const
+  return keys.every((key) => a[key] === b[key])
+}

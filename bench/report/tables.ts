@@ -4,10 +4,7 @@ import { changeSpread, cpuPerRelist, relistSpread } from '../summary.js'
 import { bytes, digits, mebibytes, milliseconds } from './format.js'
 
 const who: Column<Block>[] = [
-  {
-    heading: 'CONTENDER',
-    value: ({ spec }) => variant(spec.contender, spec.shards, spec.transport, spec.inspectConcurrency),
-  },
+  { heading: 'CONTENDER', value: nameOf },
   { heading: 'PODS', value: ({ result }) => result.pods },
   { heading: 'CONTAINERS', value: ({ result }) => result.containers },
 ]
@@ -80,12 +77,13 @@ export function blockSections(blocks: readonly Block[]): Section[] {
   ].filter((_, i) => [of('idle'), of('churn'), starts][i]!.length > 0)
 }
 
-function variant(name: string, shards: number | null, transport: string | null, concurrency: number | null): string {
-  const parts = [
+function nameOf({ spec, elsewhere }: Block): string {
+  const { contender, transport, shards, inspectConcurrency } = spec
+  const said = [
+    elsewhere ? 'measured elsewhere' : null,
     transport,
     shards === null ? null : `shards=${shards}`,
-    concurrency === null ? null : `limit=${concurrency}`,
-  ]
-  const said = parts.filter((part) => part !== null)
-  return said.length === 0 ? name : `${name} (${said.join(', ')})`
+    inspectConcurrency === null ? null : `limit=${inspectConcurrency}`,
+  ].filter((part) => part !== null)
+  return said.length === 0 ? contender : `${contender} (${said.join(', ')})`
 }
