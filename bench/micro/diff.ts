@@ -29,7 +29,7 @@ export function diffBenches({ bytes, bounds }: Listed): MicroBench[] {
       run: () => {
         for (let i = 0; i < batch; i++) {
           const criState = (round++ & 1) === 0 ? CriContainerState.running : CriContainerState.exited
-          pod.put({ ...item, criState }, round)
+          pod.put({ ...item, criState }, true, round)
           pod.diff(round)
           events += pod.advance(pod.take()).length
         }

@@ -125,6 +125,11 @@ export interface Engine {
   events(): AsyncIterableIterator<PodLifecycleEvent>
   health(): Health
   stats(): EngineStats
+  /**
+   * List and inspect this one pod now, beside any full relist; after an action on the pod, say. Requests for one pod are
+   * merged, and what they see is never older than asked for. Its status then counts as newer than `clock.now()` was.
+   */
+  requestRelist(uid: string): void
   /** Inspect the pod again at the next relist even if nothing changed; gives one PodSync. */
   requestReinspect(uid: string): void
 }

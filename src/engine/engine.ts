@@ -4,6 +4,7 @@ import { messageOf } from '../model/errors.js'
 import type { Health } from '../model/health.js'
 import { silentLogger } from '../model/logger.js'
 import type { RelistReport } from '../relist/lister.js'
+import type { ShardCommand } from '../relist/messages.js'
 import { shardOfUid } from '../relist/shardOf.js'
 import { watchLoopDelay } from '../ring/loopDelay.js'
 import { createThreadCounters, ThreadCounters } from '../ring/threadCounters.js'
@@ -109,9 +110,17 @@ class ThreadedEngine implements Engine {
     return this.channel.iterate()
   }
 
+  requestRelist(uid: string): void {
+    this.command({ t: 'relist', uid })
+  }
+
   requestReinspect(uid: string): void {
-    const shard = this.threads.shards[shardOfUid(uid, this.settings.shards)]!
-    shard.commands.post({ t: 'reinspect', uid })
+    this.command({ t: 'reinspect', uid })
+  }
+
+  private command(command: Extract<ShardCommand, { readonly uid: string }>): void {
+    const shard = this.threads.shards[shardOfUid(command.uid, this.settings.shards)]!
+    shard.commands.post(command)
     shard.commands.flush()
   }
 

@@ -70,6 +70,9 @@ export class Merger {
         this.cache.observe(shard, stamp)
         return
       }
+      case 'observedPod':
+        this.cache.observePod(message.uid, message.stamp)
+        return
       case 'listed':
         this.cache.set(
           message.pod.uid,

@@ -34,6 +34,7 @@ export interface Relister {
   settled(): Promise<void>
   /** Takes what the channel holds. */
   takeEvents(): PodLifecycleEvent[]
+  requestRelist(uid: string): void
   requestReinspect(uid: string): void
   health(): Health
   stats(): EngineStats
@@ -101,6 +102,7 @@ export function createRelister(options: RelisterOptions): Relister {
       while (shards.some((shard) => shard.busy)) await new Promise((resolve) => setImmediate(resolve))
     },
     takeEvents: () => channel.drain(),
+    requestRelist: (uid) => shards[partitionOf(uid)]!.command({ t: 'relist', uid }),
     requestReinspect: (uid) => shards[partitionOf(uid)]!.command({ t: 'reinspect', uid }),
     health: () => keeper.health(sources),
     stats: () => keeper.stats(sources),

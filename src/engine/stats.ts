@@ -46,7 +46,6 @@ export class StatsKeeper {
   private unidentified = 0
   private readonly relistDuration = new SharedHistogram(relistBounds)
   private readonly relistInterval = new SharedHistogram(relistBounds)
-  private readonly podRelistDuration = new SharedHistogram(relistBounds)
   private readonly listSandboxes = new SharedHistogram(phaseBounds)
   private readonly listContainers = new SharedHistogram(phaseBounds)
   private readonly merge = new SharedHistogram(phaseBounds)
@@ -94,7 +93,7 @@ export class StatsKeeper {
       last: this.last,
       relistDuration: this.relistDuration.snapshot(),
       relistInterval: this.relistInterval.snapshot(),
-      podRelistDuration: this.podRelistDuration.snapshot(),
+      podRelistDuration: this.phase('pod_relist', live),
       phases: {
         list_sandboxes: this.listSandboxes.snapshot(),
         list_containers: this.listContainers.snapshot(),

@@ -1,8 +1,8 @@
 /** The hot calls by name; metrics label them as the kubelet does (`list_podsandbox`, …). */
 export type HotCall = 'ListPodSandbox' | 'ListContainers' | 'PodSandboxStatus' | 'ContainerStatus'
 
-/** Where a shard's time goes: working a list into its records, and asking for one pod's statuses. */
-export type ShardPhase = 'diff' | 'inspect'
+/** Where a shard's time goes: working a list into its records, asking for one pod's statuses, listing one pod. */
+export type ShardPhase = 'diff' | 'inspect' | 'pod_relist'
 
 /** Sees each call begin and end, so that one that hangs can be named while it hangs. */
 export interface CallObserver {

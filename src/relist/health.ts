@@ -28,7 +28,7 @@ export interface HealthInput {
  */
 export function judge(input: HealthInput): Health {
   const { now, lastSeenAt, thresholdMs, inflight } = input
-  const hanging = inflight.filter((call) => call.id !== '' && call.ageMs > hangingAfterMs)
+  const hanging = inflight.filter((call) => call.pod !== null && call.ageMs > hangingAfterMs)
   const degraded = withHanging(input.degraded, hanging)
   const common = { degraded, inflight, lastSeenMs: lastSeenAt === null ? null : now - lastSeenAt }
   if (lastSeenAt === null) {
@@ -61,7 +61,7 @@ function neverListed(input: HealthInput, age: number): string {
 }
 
 function whatBlocks(input: HealthInput): string {
-  const list = input.inflight.find((call) => call.id === '')
+  const list = input.inflight.find((call) => call.pod === null)
   if (list !== undefined) return `${list.call} has not answered for ${seconds(list.ageMs)}${suffix(input)}`
   if (input.lastError !== '') return `the last relist failed: ${input.lastError}${suffix(input)}`
   return `no list is in flight${suffix(input)}`
@@ -69,7 +69,7 @@ function whatBlocks(input: HealthInput): string {
 
 /** The oldest call is the likely blocker. */
 function suffix(input: HealthInput): string {
-  const oldest = input.inflight.find((call) => call.id !== '')
+  const oldest = input.inflight.find((call) => call.pod !== null)
   if (oldest === undefined) return ''
   return `; oldest other call: ${oldest.call} ${oldest.id} (${name(oldest)}), ${seconds(oldest.ageMs)}`
 }

@@ -157,7 +157,7 @@ export class Inspector {
       if (item.kept && (isFinal(item) || !reinspect)) kept.push(item.listed.id)
       else targets.push(item)
     }
-    const stamp = this.options.stamp()
+    const stamp = Math.max(this.options.stamp(), pod.relistedAt)
     const startedAt = this.options.clock.now()
     return {
       pod,

@@ -22,6 +22,8 @@ export type ShardMessage =
       readonly pods: number
       readonly runningPods: number
     }
+  /** One pod was listed on demand and is as the cache has it; or it is not there. */
+  | { readonly t: 'observedPod'; readonly stamp: number; readonly uid: string }
   /** The list view of a pod that was not inspected yet, so that readers see something at once. */
   | { readonly t: 'listed'; readonly stamp: number; readonly pod: PodRef; readonly listed: readonly ListedItem[] }
   /**
@@ -64,3 +66,5 @@ export type ShardCommand =
     }
   | { readonly t: 'seeded' }
   | { readonly t: 'reinspect'; readonly uid: string }
+  /** List and, if it changed, inspect this pod now. */
+  | { readonly t: 'relist'; readonly uid: string }

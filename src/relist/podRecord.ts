@@ -19,6 +19,8 @@ export interface ItemRecord {
   current: PlegState
   /** The cache has the status of its final state: it need not be asked for again. */
   kept: boolean
+  /** A list that is filtered by the pod's label shows it: there, its absence means that it is gone. */
+  labelled: boolean
   /** The shard's round in which a frame of it last came. */
   shownIn: number
 }
@@ -43,6 +45,8 @@ export class PodRecord {
   reinspect = false
   /** A list before the last one showed it: its list view was published. */
   seenBefore = false
+  /** Stamp of its last relist on demand; full lists that began before know less of it. */
+  relistedAt = 0
   /** Counted as running by the shard. */
   countedRunning = false
   private wallMs = 0
@@ -69,7 +73,7 @@ export class PodRecord {
     return { uid: this.uid, namespace: this.namespace, name: this.name }
   }
 
-  put(listed: ListedItem, round: number): void {
+  put(listed: ListedItem, labelled: boolean, round: number): void {
     const key = itemKey(listed.kind, listed.id)
     const state = stateOf(listed)
     const item = this.items.get(key)
@@ -82,12 +86,14 @@ export class PodRecord {
         diffed: nonExistent,
         current: state,
         kept: false,
+        labelled,
         shownIn: round,
       })
       return
     }
     if (item.listed.criState !== listed.criState || item.listed.createdAt !== listed.createdAt) item.kept = false
     item.listed = listed
+    item.labelled = labelled
     item.current = state
     item.shownIn = round
   }
@@ -102,6 +108,7 @@ export class PodRecord {
       diffed: state,
       current: state,
       kept,
+      labelled: false,
       shownIn: 0,
     })
   }
@@ -124,6 +131,18 @@ export class PodRecord {
     this.forgetRemoved()
     if (this.failures > 0 || this.held.length > maxHeldEvents) this.recompute()
     return changed || this.reinspect
+  }
+
+  /** A relist on demand sees all of it. */
+  get allLabelled(): boolean {
+    for (const item of this.items.values()) if (!item.labelled) return false
+    return true
+  }
+
+  /** The last list says something else than the diffed ones before it. */
+  get changed(): boolean {
+    for (const item of this.items.values()) if (item.diffed !== item.current) return true
+    return false
   }
 
   /** Nothing of the pod is listed any more. */

@@ -27,6 +27,7 @@ const structures = [
   // biome-ignore format: one shape, one line
   ['id', 'name', 'attempt', 'state', 'createdAt', 'startedAt', 'finishedAt', 'exitCode', 'image', 'imageRef', 'imageId', 'reason', 'message', 'logPath', 'labels', 'annotations'],
   ['t', 'stamp', 'uids'],
+  ['t', 'stamp', 'uid'],
   ['t', 'stamp', 'generation', 'pods', 'runningPods'],
   ['t', 'stamp', 'pod', 'listed'],
   ['t', 'stamp', 'pod', 'listed', 'sandboxes', 'containers', 'kept', 'events', 'settled'],

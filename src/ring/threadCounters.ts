@@ -7,7 +7,7 @@ import { InflightSlots, type SeenCall } from './inflightSlots.js'
 const fields = ['relistStartedAt', 'lastSeenAt', 'loopDelayP50', 'loopDelayP99', 'loopDelayMax'] as const
 type Field = (typeof fields)[number]
 
-export const shardPhases: readonly ShardPhase[] = ['diff', 'inspect']
+export const shardPhases: readonly ShardPhase[] = ['diff', 'inspect', 'pod_relist']
 
 const callLength = 1 + SharedHistogram.length(callBounds)
 const phaseLength = SharedHistogram.length(phaseBounds)

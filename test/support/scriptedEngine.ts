@@ -66,6 +66,8 @@ export class ScriptedEngine implements Engine {
     return this.currentStats
   }
 
+  requestRelist(): void {}
+
   requestReinspect(): void {}
 
   private serve(): void {

@@ -1,5 +1,5 @@
 import { CriError, GrpcCode } from '../../src/cri/errors.js'
-import type { HotRuntime, ItemSink, ListReport } from '../../src/cri/runtime.js'
+import type { HotRuntime, ItemSink, ListOptions, ListReport } from '../../src/cri/runtime.js'
 import type { ContainerStatus, SandboxStatus } from '../../src/model/pod.js'
 import { containerStateOf, sandboxStateOf } from '../../src/model/state.js'
 
@@ -13,7 +13,7 @@ export interface ScriptedItem {
   readonly createdAt?: bigint
   readonly sandboxId?: string
   readonly exitCode?: number
-  /** Containers only: leave the pod's labels out. */
+  /** Leave the pod's labels out. */
   readonly unlabelled?: boolean
   readonly ips?: readonly string[]
 }
@@ -56,7 +56,7 @@ export function encodeItem(item: ScriptedItem): Buffer {
       bytesField(2, Buffer.concat(metadata)),
       intField(3, item.state),
       intField(4, createdAt),
-      ...labels.map(([key, value]) => bytesField(5, entry(key, value))),
+      ...(item.unlabelled ? [] : labels.map(([key, value]) => bytesField(5, entry(key, value)))),
     ])
   }
   return Buffer.concat([
@@ -79,12 +79,12 @@ export class ScriptedRuntime implements HotRuntime {
   fault: (call: string, id: string) => void | Promise<void> = () => {}
   readonly calls: string[] = []
 
-  listPodSandboxes(sink: ItemSink): Promise<ListReport> {
-    return this.list('ListPodSandbox', 'sandbox', sink)
+  listPodSandboxes(sink: ItemSink, options: ListOptions = {}): Promise<ListReport> {
+    return this.list('ListPodSandbox', 'sandbox', sink, options.filter?.labels?.['io.kubernetes.pod.uid'])
   }
 
-  listContainers(sink: ItemSink): Promise<ListReport> {
-    return this.list('ListContainers', 'container', sink)
+  listContainers(sink: ItemSink, options: ListOptions = {}): Promise<ListReport> {
+    return this.list('ListContainers', 'container', sink, options.filter?.labels?.['io.kubernetes.pod.uid'])
   }
 
   async podSandboxStatus(id: string): Promise<SandboxStatus> {
@@ -129,9 +129,11 @@ export class ScriptedRuntime implements HotRuntime {
 
   async close(): Promise<void> {}
 
-  private async list(call: string, kind: ScriptedItem['kind'], sink: ItemSink): Promise<ListReport> {
-    this.calls.push(call)
-    const items = this.items.filter((item) => item.kind === kind)
+  private async list(call: string, kind: ScriptedItem['kind'], sink: ItemSink, podUid?: string): Promise<ListReport> {
+    this.calls.push(podUid === undefined ? call : `${call} pod=${podUid}`)
+    const items = this.items.filter((item) => {
+      return item.kind === kind && (podUid === undefined || (item.podUid === podUid && !item.unlabelled))
+    })
     let bytes = 0
     for (const item of items) {
       const frame = encodeItem(item)
@@ -139,7 +141,7 @@ export class ScriptedRuntime implements HotRuntime {
       sink.item(frame, 0, frame.length)
     }
     // Faults of a list come after its items: a list that breaks in the middle has shown some of them.
-    await this.fault(call, '')
+    await this.fault(call, podUid === undefined ? '' : `pod ${podUid}`)
     return { items: items.length, bytes, largestMessage: bytes }
   }
 

@@ -9,7 +9,12 @@ export interface DecodedItem {
   readonly podUid: string
   readonly podNamespace: string
   readonly podName: string
+  /** It carries the kubelet's label of that pod: a list that is filtered by it shows the item. */
+  readonly labelled: boolean
 }
+
+/** The label that a kubelet gives all sandboxes and containers of a pod (kubelet v1.37 types/labels.go). */
+export const podUidLabel = 'io.kubernetes.pod.uid'
 
 /** PodSandboxMetadata and ContainerMetadata as they are read, field by field: a field that comes twice is merged. */
 interface Metadata {
@@ -68,6 +73,7 @@ export function decodeItem(kind: ItemKind, buf: Buffer, start: number, end: numb
 function decodeSandbox(buf: Buffer, start: number, end: number): DecodedItem {
   const fields = new FieldReader(buf, start, end, 'ListPodSandbox')
   const metadata = noMetadata()
+  const labels = new Map<string, string>()
   let id = ''
   let criState = 0
   let createdAt = 0n
@@ -76,6 +82,7 @@ function decodeSandbox(buf: Buffer, start: number, end: number): DecodedItem {
     else if (fields.tag === lengthTag(2)) readSandboxMetadata(fields.message(), metadata)
     else if (fields.tag === varintTag(3)) criState = fields.int32()
     else if (fields.tag === varintTag(4)) createdAt = fields.int64()
+    else if (fields.tag === lengthTag(5)) readEntry(fields.message(), labels)
   }
   const { name, attempt } = metadata
   return {
@@ -83,6 +90,7 @@ function decodeSandbox(buf: Buffer, start: number, end: number): DecodedItem {
     podUid: metadata.uid,
     podNamespace: metadata.namespace,
     podName: name,
+    labelled: metadata.uid !== '' && labels.get(podUidLabel) === metadata.uid,
   }
 }
 
@@ -105,10 +113,12 @@ function decodeContainer(buf: Buffer, start: number, end: number): DecodedItem {
     else if (fields.tag === lengthTag(8)) readEntry(fields.message(), labels)
   }
   const { name, attempt } = metadata
+  const podUid = labels.get(podUidLabel) ?? ''
   return {
     item: { kind: 'container', id, name, attempt, criState, createdAt, sandboxId, image },
-    podUid: labels.get('io.kubernetes.pod.uid') ?? '',
+    podUid,
     podNamespace: labels.get('io.kubernetes.pod.namespace') ?? '',
     podName: labels.get('io.kubernetes.pod.name') ?? '',
+    labelled: podUid !== '',
   }
 }

@@ -214,6 +214,27 @@ describe('the threaded engine on a served node', () => {
     })
   })
 
+  it('a relist on demand finds a change long before the next full one', async () => {
+    await start({ relistPeriodMs: 300_000 })
+    await until(
+      'all are inspected',
+      () => engine.cache.size === pods && [...engine.cache.list()].every((pod) => pod.status.inspected),
+    )
+    const { relists } = engine.stats()
+    const { status } = [...engine.cache.list()][0]!
+    const { id } = status.containers[0]!
+    await sim.call('StopContainer', { container_id: id, timeout: '0' })
+    const asked = systemClock.now()
+    engine.requestRelist(status.uid)
+    const after = await engine.cache.getNewerThan(status.uid, asked, 20_000)
+    expect(after.status.containers.find((one) => one.id === id)).toMatchObject({ state: 'exited' })
+    // The cache is written first, its event follows.
+    await until('the event is delivered', () => events.some((event) => event.type === 'ContainerDied'))
+    expect(events.filter((event) => event.type === 'ContainerDied').map((event) => event.id)).toEqual([id])
+    expect(engine.stats().relists).toBe(relists)
+    expect(engine.stats().podRelistDuration.count).toBe(1)
+  })
+
   it('a failing status call makes its pod degraded and no other', async () => {
     await start()
     await atRest()

@@ -27,6 +27,15 @@ const step = fc.record({
   effects: fc.array(effect, { minLength: slots.length, maxLength: slots.length }),
   breaks: fc.option(fc.constantFrom('ListPodSandbox', 'ListContainers'), { freq: 4 }),
   reinspect: fc.subarray(pods),
+  /** Pods that are relisted on demand: before the full relist, while its lists are under way, after it. */
+  demanded: fc.tuple(fc.subarray(pods), fc.subarray(pods), fc.subarray(pods)),
+  /** What becomes of the node while the full lists are under way: their items were shown before. */
+  during: fc.option(
+    fc.array(fc.option(fc.integer({ min: 0, max: 3 }), { freq: 4 }), {
+      minLength: slots.length,
+      maxLength: slots.length,
+    }),
+  ),
   pauseMs: fc.constantFrom(0, 10, 1000, 70_000),
 })
 
@@ -47,19 +56,19 @@ describe('any history of states and faults', () => {
           let letGo: () => void = () => {}
           let effects = new Map<string, string>()
 
-          for (const { states, effects: drawn, breaks, reinspect, pauseMs } of history) {
-            runtime.items = slots
-              .flatMap((slot, i) => (states[i] == null ? [] : [{ ...slot, state: states[i]! }]))
-              .filter(hasSandbox)
+          for (const { states, effects: drawn, breaks, reinspect, demanded, during, pauseMs } of history) {
+            runtime.items = node(states)
             effects = new Map(slots.map((slot, i) => [slot.id, drawn[i]!]))
             const hung = new Promise<void>((resolve) => {
               letGo = resolve
             })
             runtime.fault = async (call, id) => {
               if (id === '') {
+                await new Promise<void>((resolve) => clock.after(1000, resolve))
                 if (call === breaks) throw new Error('the list broke')
                 return
               }
+              if (id.startsWith('pod ')) return
               expect(asked, 'objects asked for at this moment').not.toContain(id)
               asked.add(id)
               try {
@@ -69,7 +78,14 @@ describe('any history of states and faults', () => {
               }
             }
             for (const uid of reinspect) relister.requestReinspect(uid)
-            await relister.relist().catch((error: Error) => expect(error.message).toBe('the list broke'))
+            for (const uid of demanded[0]) relister.requestRelist(uid)
+            const relisted = relister.relist().catch((error: Error) => expect(error.message).toBe('the list broke'))
+            await clock.advance(500)
+            if (during !== null) runtime.items = node(during)
+            for (const uid of demanded[1]) relister.requestRelist(uid)
+            await clock.advance(500)
+            await relisted
+            for (const uid of demanded[2]) relister.requestRelist(uid)
             await clock.advance(pauseMs)
             letGo()
             events.push(...relister.takeEvents())
@@ -77,7 +93,7 @@ describe('any history of states and faults', () => {
 
           runtime.fault = () => {}
           await clock.advance(allRetriesMs)
-          for (let i = 0; i < 2; i++) {
+          for (let i = 0; i < 3; i++) {
             await relister.relist()
             await clock.advance(allRetriesMs)
           }
@@ -93,6 +109,11 @@ describe('any history of states and faults', () => {
     )
   })
 })
+
+/** Nothing is listed without a state, nor the unlabelled container without its sandbox. */
+function node(states: readonly (number | null)[]): ScriptedItem[] {
+  return slots.flatMap((slot, i) => (states[i] == null ? [] : [{ ...slot, state: states[i]! }])).filter(hasSandbox)
+}
 
 /** The unlabelled container belongs to its sandbox's pod: without that it belongs to nobody. */
 function hasSandbox(item: ScriptedItem, _: number, items: readonly ScriptedItem[]): boolean {
