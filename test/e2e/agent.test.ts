@@ -64,7 +64,7 @@ describe.skipIf(noRealRuntime)('plegd agent on containerd 2.1', () => {
   })
 
   test("says in the kubelet's words that a hung runtime is not healthy, and recovers", async () => {
-    runtime.signal('containerd', 'SIGSTOP')
+    runtime.freeze('containerd')
     try {
       const { text } = await until('it is unhealthy', async () => {
         const answer = await get('/healthz')
@@ -73,7 +73,7 @@ describe.skipIf(noRealRuntime)('plegd agent on containerd 2.1', () => {
       expect(text).toMatch(/pleg was last seen active \d+(\.\d+)?s ago; threshold is 3s/)
       expect((await get('/livez')).status, 'a restart would not help').toBe(200)
     } finally {
-      runtime.signal('containerd', 'SIGCONT')
+      runtime.thaw('containerd')
     }
     await until('it is healthy again', async () => (await get('/healthz')).status === 200)
   })

@@ -82,9 +82,16 @@ export class RealRuntime {
     await this.#script('stop', [`--${daemon}-only`, 'KILL'])
   }
 
-  /** SIGSTOP makes a daemon hang with its socket open, SIGCONT ends that. */
-  signal(daemon: string, signal: NodeJS.Signals): void {
-    process.kill(Number(readFileSync(`${this.socket}.d/${daemon}.pid`, 'utf8')), signal)
+  /** Makes a daemon hang, with its socket open. */
+  freeze(daemon: string): void {
+    process.kill(this.#pidOf(daemon), 'SIGSTOP')
+  }
+
+  /** Its parent, nsenter, stops with its child; left so, it would never reap it. */
+  thaw(daemon: string): void {
+    const pid = this.#pidOf(daemon)
+    const parent = /^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]
+    for (const each of [Number(parent), pid]) process.kill(each, 'SIGCONT')
   }
 
   async stop(): Promise<void> {
@@ -96,6 +103,10 @@ export class RealRuntime {
   readonly #stopNow = (): void => {
     if (existsSync(this.folder)) spawnSync(this.#path('stop'), [this.socket])
     rmSync(this.folder, { recursive: true, force: true })
+  }
+
+  #pidOf(daemon: string): number {
+    return Number(readFileSync(`${this.socket}.d/${daemon}.pid`, 'utf8'))
   }
 
   #path(verb: 'start' | 'stop'): string {
