@@ -1,7 +1,7 @@
 import { type Facts, PlegdError } from '../model/errors.js'
 
 /** gRPC status codes by number (grpc/status.proto). */
-export const grpcCodeNames = [
+const grpcCodeNames = [
   'OK',
   'CANCELLED',
   'UNKNOWN',

@@ -172,6 +172,7 @@ export class Shard implements Inbox {
     this.putAll(items, stamp, touched)
     const pod = this.pods.get(uid)
     if (pod === undefined) {
+      this.goneAt.set(uid, stamp)
       this.options.publish({ t: 'observedPod', stamp, uid })
       return
     }

@@ -103,6 +103,36 @@ describe('a relist of one pod on demand (kubelet v1.37 pleg/generic.go, TestWork
     expect(events()).toEqual([])
   })
 
+  it.each([
+    ['exited', [exited('p3')], ['ContainerDied p3']],
+    ['gone', [], []],
+  ])(
+    'what a full relist in progress has seen start, and it has found %s, is not started again',
+    async (_, then, expected) => {
+      let answer: () => void = () => {}
+      runtime.fault = (call, id) =>
+        call === 'ListContainers' && id === '' ? new Promise((resolve) => (answer = resolve)) : undefined
+      runtime.items = [running('p1'), running('p2'), running('p3')]
+      const full = relister.relist()
+      await clock.advance(10)
+      runtime.items = [running('p1'), running('p2'), ...then]
+      relister.requestRelist('p3')
+      await clock.advance(10)
+      const found = events()
+      answer()
+      await full
+      runtime.fault = () => {}
+      for (let i = 0; i < 3; i++) {
+        await relister.settled()
+        await clock.advance(1000)
+        found.push(...events())
+        await relister.relist()
+      }
+      expect(found).toEqual(expected)
+      expect(relister.cache.get('p3').status.containers).toHaveLength(then.length)
+    },
+  )
+
   it('leaves a pod without the kubelet label to full relists', async () => {
     runtime.items = [
       { kind: 'sandbox', podUid: 'lab-1', id: 's', name: 'p', state: 0, unlabelled: true, ips: ['10.0.0.1'] },
