@@ -30,13 +30,16 @@ function listed(kind: 'sandbox' | 'container', message: Plain) {
     sandboxId: kind === 'sandbox' ? '' : message['pod_sandbox_id'],
     image: part(message['image'])['image'] ?? '',
   }
-  if (kind === 'sandbox')
-    return { item, podUid: metadata.uid, podNamespace: metadata.namespace, podName: metadata.name }
+  if (kind === 'sandbox') {
+    const labelled = metadata.uid !== '' && labels['io.kubernetes.pod.uid'] === metadata.uid
+    return { item, podUid: metadata.uid, podNamespace: metadata.namespace, podName: metadata.name, labelled }
+  }
   return {
     item,
     podUid: labels['io.kubernetes.pod.uid'] ?? '',
     podNamespace: labels['io.kubernetes.pod.namespace'] ?? '',
     podName: labels['io.kubernetes.pod.name'] ?? '',
+    labelled: (labels['io.kubernetes.pod.uid'] ?? '') !== '',
   }
 }
 
