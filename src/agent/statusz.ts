@@ -66,7 +66,7 @@ function facts(snapshot: AgentSnapshot): string {
   ]
   if (last !== null) {
     lines.push(
-      `Last relist:  ${last.relistMs.toFixed(1)}ms: sandboxes ${last.listSandboxesMs.toFixed(1)}ms (${last.sandboxes}), containers ${last.listContainersMs.toFixed(1)}ms (${last.containers}), ${last.bytes} bytes, largest message ${last.largestMessage}, ${last.changed} changed`,
+      `Last relist:  ${last.relistMs.toFixed(1)}ms: sandboxes ${last.listSandboxesMs.toFixed(1)}ms (${last.sandboxes}, ${last.sandboxMode}), containers ${last.listContainersMs.toFixed(1)}ms (${last.containers}, ${last.containerMode}), ${last.bytes} bytes, largest message ${last.largestMessage}, ${last.changed} changed`,
     )
   }
   return `${lines.join('\n')}\n`

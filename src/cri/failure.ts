@@ -16,6 +16,18 @@ function causeOf(error: CriError): ExhaustedCause | undefined {
   return /enhance.?your.?calm|bandwidth exhausted/i.test(error.details) ? 'enhance_your_calm' : undefined
 }
 
+/** True where a list's answer is over a message limit, the runtime's or ours: to ask for less may help. */
+export function isTooLarge(error: unknown): boolean {
+  if (!(error instanceof CriError)) return false
+  return ['answer_too_large', 'message_too_large'].includes(causeOf(error) ?? '')
+}
+
+/** The limit that a message was over, bytes, as gRPC libraries tell it: `… larger than max (17994047 vs. 16777216)`. */
+export function limitOf(error: unknown): number | undefined {
+  const told = error instanceof CriError ? /larger than max \(\d+ vs\. (\d+)\)/i.exec(error.details)?.[1] : undefined
+  return told === undefined ? undefined : Number(told)
+}
+
 /** Runs a call; a CriError of it gets the facts endpoint, id ('' for none), durationMs and, where one is known, cause. */
 export async function withFacts<T>(
   clock: Clock,

@@ -8,7 +8,19 @@ export interface ItemSink {
    * Absent: never.
    */
   congested?(): Promise<void> | undefined
+  /**
+   * Asked at the end of a list that was put together from several answers: ids that the sink knows from lists before
+   * and was not shown. Each is looked for once more, by its id. Absent: none.
+   */
+  unseen?(): Iterable<string>
 }
+
+/**
+ * How a list came: `streaming` in many messages (StreamPodSandboxes, StreamContainers; KEP-5825), `unary` in one,
+ * `filtered` in several unary answers, because one would be over the runtime's message limit.
+ */
+export const listModes = ['streaming', 'unary', 'filtered'] as const
+export type ListMode = (typeof listModes)[number]
 
 /** Narrows a list on the runtime's side. All given conditions must hold. */
 export interface ListFilter {
@@ -32,6 +44,7 @@ export interface ListOptions extends CallOptions {
 
 /** What a list took. */
 export interface ListReport {
+  readonly mode: ListMode
   readonly items: number
   /** Bytes of the gRPC messages. */
   readonly bytes: number
@@ -76,8 +89,7 @@ export type UnaryCall = Exclude<
 export type PlainMessage = Record<string, unknown>
 
 /**
- * The four hot calls of a relist: what a relist worker needs. One implementation per transport; all pass one
- * compliance suite (test/…/compliance). Connects on first use, reconnects for as long as it lives.
+ * The four hot calls of a relist: what a relist worker needs. Connects on first use, reconnects for as long as it lives.
  *
  * Errors: CriError for what the runtime or the connection said, EndpointError for an endpoint that can't be one.
  */
@@ -88,6 +100,16 @@ export interface HotRuntime {
   podSandboxStatus(id: string, options?: CallOptions): Promise<SandboxStatus>
   containerStatus(id: string, options?: CallOptions): Promise<ContainerStatus>
   close(): Promise<void>
+}
+
+/**
+ * What there is one implementation of per transport; all pass one compliance suite (test/…/compliance). A list is one
+ * call, as it is named: which one to make is ListingRuntime's matter.
+ */
+export interface Transport extends HotRuntime {
+  /** Rejects with UNIMPLEMENTED where the runtime can't stream; when it breaks, the sink has been shown part of the list. */
+  streamPodSandboxes(sink: ItemSink, options?: ListOptions): Promise<ListReport>
+  streamContainers(sink: ItemSink, options?: ListOptions): Promise<ListReport>
 }
 
 /** A container runtime, whole. */

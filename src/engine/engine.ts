@@ -3,7 +3,6 @@ import { systemClock } from '../model/clock.js'
 import { messageOf } from '../model/errors.js'
 import type { Health } from '../model/health.js'
 import { silentLogger } from '../model/logger.js'
-import type { RelistReport } from '../relist/lister.js'
 import type { ShardCommand } from '../relist/messages.js'
 import { shardOfUid } from '../relist/shardOf.js'
 import { watchLoopDelay } from '../ring/loopDelay.js'
@@ -12,6 +11,7 @@ import type { Engine, EngineOptions, EngineStats, ThreadStats } from './api.js'
 import { PodStatusCache } from './cache.js'
 import { EventChannel } from './channel.js'
 import { Merger } from './merge.js'
+import { SizeWarning } from './sizeWarning.js'
 import { loopDelay, type Sources, StatsKeeper } from './stats.js'
 import { defaultShards, type Link, noRings, WorkerThreads } from './threads.js'
 
@@ -51,10 +51,10 @@ class ThreadedEngine implements Engine {
   private readonly merger: Merger
   private readonly threads: WorkerThreads
   private readonly keeper: StatsKeeper
+  private readonly sizeWarning: SizeWarning
   private readonly mainLoop = new ThreadCounters(createThreadCounters(), systemClock)
   private unwatch = () => {}
   private startedAt = 0
-  private warnedBytes = false
   private draining: Promise<void> | null = null
   private stopped = false
 
@@ -66,6 +66,7 @@ class ThreadedEngine implements Engine {
     this.channel = new EventChannel({ capacity: channelCapacity, overflow })
     this.merger = new Merger({ cache: this.cache, channel: this.channel, now: () => clock.now(), shards })
     this.keeper = new StatsKeeper()
+    this.sizeWarning = new SizeWarning(settings.messageWarnBytes, logger)
     this.threads = new WorkerThreads({
       runtime: {
         endpoint: settings.endpoint,
@@ -191,23 +192,8 @@ class ThreadedEngine implements Engine {
       return
     }
     this.keeper.passed(report.pass)
-    this.warnOfSize(report.pass)
+    this.sizeWarning.check(report.pass)
     this.settings.onRelist?.(report.pass)
-  }
-
-  /** Once per crossing of 75 %, not once per relist. */
-  private warnOfSize({ largestMessage, sandboxes, containers }: RelistReport): void {
-    const limit = this.settings.messageWarnBytes
-    const over = largestMessage > limit * 0.75
-    if (over && !this.warnedBytes) {
-      this.settings.logger.warn('A list answer nears the message limit of runtimes and of the kubelet', {
-        bytes: largestMessage,
-        limit,
-        sandboxes,
-        containers,
-      })
-    }
-    this.warnedBytes = over
   }
 }
 

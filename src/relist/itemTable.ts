@@ -65,6 +65,8 @@ export class ItemTable {
   seen = 0
   /** Items that the running list showed more than once. */
   duplicates = 0
+  /** What `see` saw last was one of these. */
+  repeated = false
   /** Known items of the running list that prediction did not find. */
   misses = 0
 
@@ -81,7 +83,7 @@ export class ItemTable {
 
   /**
    * The record of the id at `buf[start, end)`, marked as seen in the running list; a new record has `state` noState.
-   * -1 where the running list has shown it before.
+   * `repeated` tells whether the running list has shown it before.
    */
   see(buf: Uint8Array, start: number, end: number): number {
     if (buf !== this.viewed) {
@@ -91,9 +93,10 @@ export class ItemTable {
     const record = isOdd(buf, start, end) ? this.locateOdd(buf, start, end) : this.locate(start)
     this.previous = record
     const seen = record * recordWords + seenAt
-    if (this.words[seen] === this.generation) {
+    this.repeated = this.words[seen] === this.generation
+    if (this.repeated) {
       this.duplicates++
-      return -1
+      return record
     }
     this.words[seen] = this.generation
     this.seen++
@@ -109,6 +112,11 @@ export class ItemTable {
 
   state(record: number): number {
     return this.words[record * recordWords + stateAt]!
+  }
+
+  /** What the running list last said, where it said anything else than `state`; else `state`. */
+  staged(record: number): number {
+    return this.words[record * recordWords + stagedAt]!
   }
 
   shard(record: number): number {
@@ -157,21 +165,19 @@ export class ItemTable {
     for (let i = 0; i < this.touchedCount; i++) {
       const record = this.touched[i]!
       const base = record * recordWords
-      if (this.words[base + stateAt] === noState && this.words[base + seenAt] !== 0) this.free(record)
+      const state = this.words[base + stateAt]!
+      if (state !== noState) this.words[base + stagedAt] = state
+      else if (this.words[base + seenAt] !== 0) this.free(record)
     }
     this.touchedCount = 0
   }
 
-  /** Copies a record's id to `target` and returns its length in bytes. `target` must hold `idLength(record)`. */
-  copyId(record: number, target: Buffer, offset: number): number {
+  idOf(record: number): string {
     const odd = this.oddNames.get(record)
-    if (odd !== undefined) return target.write(odd, offset, 'latin1')
-    for (let i = 0; i < idWords; i++) target.writeInt32LE(this.words[record * recordWords + i]!, offset + i * 4)
-    return fastIdBytes
-  }
-
-  idLength(record: number): number {
-    return this.oddNames.get(record)?.length ?? fastIdBytes
+    if (odd !== undefined) return Buffer.from(odd, 'latin1').toString('utf8')
+    const id = Buffer.allocUnsafe(fastIdBytes)
+    for (let i = 0; i < idWords; i++) id.writeInt32LE(this.words[record * recordWords + i]!, i * 4)
+    return id.toString('utf8')
   }
 
   private locate(start: number): number {

@@ -1,4 +1,4 @@
-import type { HotRuntime, ItemSink, ListReport } from '../cri/runtime.js'
+import type { HotRuntime, ItemSink, ListMode, ListReport } from '../cri/runtime.js'
 import { decodeItem } from '../cri/wire/item.js'
 import type { Clock } from '../model/clock.js'
 import type { ItemKind } from '../model/pod.js'
@@ -25,7 +25,11 @@ export interface RelistReport {
   readonly containers: number
   /** Containers by CRI state: created, running, exited, unknown. */
   readonly containerStates: readonly number[]
+  readonly sandboxMode: ListMode
+  readonly containerMode: ListMode
   readonly bytes: number
+  /** Of the larger list: what it takes, or would take, as one message. */
+  readonly largestList: number
   readonly largestMessage: number
   /** Items handed to shards, and their bytes. */
   readonly changed: number
@@ -204,9 +208,7 @@ export class Lister {
     for (const record of kind.table.unseen()) {
       if (!kind.table.assigned(record)) continue
       for (let wait = this.congested(); wait !== undefined; wait = this.congested()) await wait
-      const id = Buffer.allocUnsafe(kind.table.idLength(record))
-      kind.table.copyId(record, id, 0)
-      this.outlets[kind.table.shard(record)]!.inbox.gone(kind.kind, id.toString('utf8'))
+      this.outlets[kind.table.shard(record)]!.inbox.gone(kind.kind, kind.table.idOf(record))
       this.changed++
     }
   }
@@ -235,6 +237,9 @@ export class Lister {
       containers: this.containers.table.seen,
       containerStates: [...this.containers.states],
       bytes: sandboxes.bytes + containers.bytes,
+      sandboxMode: sandboxes.mode,
+      containerMode: containers.mode,
+      largestList: Math.max(sandboxes.bytes, containers.bytes),
       largestMessage: Math.max(sandboxes.largestMessage, containers.largestMessage),
       changed: this.changed,
       bytesCopied: this.bytesCopied,
@@ -274,14 +279,22 @@ class KindList implements ItemSink {
     }
     const table = this.table
     const record = table.see(buf, scan.idStart, scan.idEnd)
-    if (record < 0) return
     const state = scan.state
-    this.states[Math.min(state, 3)]!++
-    if (state === table.state(record) && !(this.lister.resyncing && this.lister.wantsAll(table.shard(record)))) return
+    const known = table.staged(record)
+    if (!table.repeated) this.states[Math.min(state, 3)]!++
+    else if (known !== noState) {
+      this.states[Math.min(known, 3)]!--
+      this.states[Math.min(state, 3)]!++
+    }
+    if (state === known && !(this.lister.resyncing && this.lister.wantsAll(table.shard(record)))) return
     this.lister.hand(this, record, state, buf, start, end)
   }
 
   congested(): Promise<void> | undefined {
     return this.lister.congested()
+  }
+
+  *unseen(): IterableIterator<string> {
+    for (const record of this.table.unseen()) yield this.table.idOf(record)
   }
 }

@@ -12,16 +12,29 @@ import { listSandboxes, sandboxCalls, sandboxFilter } from './sandboxCalls.js'
 
 type Handler = (request: PlainMessage, context: CallContext) => Answer | Promise<Answer>
 
+interface StreamedList {
+  /** The call that asks for the same list in one message. */
+  readonly unary: string
+  readonly pieces: (parts: Parts, request: PlainMessage) => Piece[]
+}
+
 /** The lists that can be streamed, by their calls. */
-const streamedLists: ReadonlyMap<string, (parts: Parts, request: PlainMessage) => Piece[]> = new Map([
+const streamedLists: ReadonlyMap<string, StreamedList> = new Map([
   [
     'StreamPodSandboxes',
-    (parts, request) => listSandboxes(parts, sandboxFilter((request as unknown as Requests['ListPodSandbox']).filter)),
+    {
+      unary: 'ListPodSandbox',
+      pieces: (parts: Parts, request: PlainMessage) =>
+        listSandboxes(parts, sandboxFilter((request as unknown as Requests['ListPodSandbox']).filter)),
+    },
   ],
   [
     'StreamContainers',
-    (parts, request) =>
-      listContainers(parts, containerFilter((request as unknown as Requests['ListContainers']).filter)),
+    {
+      unary: 'ListContainers',
+      pieces: (parts: Parts, request: PlainMessage) =>
+        listContainers(parts, containerFilter((request as unknown as Requests['ListContainers']).filter)),
+    },
   ],
 ])
 const eventCall = 'GetContainerEvents'
@@ -75,10 +88,13 @@ export class Answers {
    */
   async *stream(call: string, request: Buffer, signal?: AbortSignal): AsyncIterableIterator<readonly Buffer[]> {
     if (!this.streams(call)) throw new CriError(call, GrpcCode.UNIMPLEMENTED, `unknown method ${call}`)
-    if (!this.faults.none(call, '')) await this.faults.pass(call, '', signal)
     const list = streamedLists.get(call)
+    // Who makes a list fail means the list, whichever way it is asked for.
+    for (const name of list === undefined ? [call] : [call, list.unary]) {
+      if (!this.faults.none(name, '')) await this.faults.pass(name, '', signal)
+    }
     if (list === undefined) for await (const bytes of this.parts.node.feed.subscribe(signal)) yield [bytes]
-    else yield* inMessages(list(this.parts, this.decoded(call, request)))
+    else yield* inMessages(list.pieces(this.parts, this.decoded(call, request)))
   }
 
   private decoded(call: string, request: Buffer): PlainMessage {

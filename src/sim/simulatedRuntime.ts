@@ -189,7 +189,7 @@ export class SimulatedRuntime implements Runtime {
       })
       bytes += piece.length
     }
-    return { items, bytes, largestMessage: bytes }
+    return { mode: 'unary', items, bytes, largestMessage: bytes }
   }
 
   /** A call as a client makes it: its request goes over the codec, so that it means the same as on a socket. */

@@ -1,3 +1,4 @@
+import { listModes } from '../cri/runtime.js'
 import type { ThreadStats } from '../engine/api.js'
 import type { Verdict } from '../model/health.js'
 import { histograms, labelled, type MetricDefinition, type MetricsSnapshot, single } from './definition.js'
@@ -98,9 +99,19 @@ export const engineMetrics: readonly MetricDefinition[] = [
   single(
     'gauge',
     'plegd_message_limit_ratio',
-    'That message as a share of messageWarnSize: at 1 the kubelet of this node can not list any more.',
-    ({ stats, messageWarnBytes }) => (stats.last?.largestMessage ?? 0) / messageWarnBytes,
+    'The larger list, as one message, as a share of messageWarnSize: at 1 the kubelet of this node can not list any more.',
+    ({ stats, messageWarnBytes }) => (stats.last?.largestList ?? 0) / messageWarnBytes,
   ),
+  {
+    type: 'gauge',
+    name: 'plegd_list_mode',
+    help: '1 for the way in which the last list of a kind came, 0 for the others: streaming, unary, filtered (in parts, being over the limit).',
+    labels: ['kind', 'mode'],
+    read: ({ stats: { last } }) =>
+      [['sandbox', last?.sandboxMode] as const, ['container', last?.containerMode] as const].flatMap(([kind, used]) =>
+        listModes.map((mode) => ({ labels: { kind, mode }, value: mode === used ? 1 : 0 })),
+      ),
+  },
   single(
     'gauge',
     'plegd_changed_items',

@@ -14,6 +14,7 @@ export interface Asked {
 
 /** The answer's bytes; throw `failure` for an error. A promise that never settles is a call that hangs. */
 export type Answer = (asked: Asked) => Buffer | Promise<Buffer>
+export type StreamAnswer = (asked: Asked) => AsyncIterable<Buffer>
 
 export function failure(code: number, details: string): Error {
   return Object.assign(new Error(details), { code, details })
@@ -25,7 +26,9 @@ export class ByteServer {
   readonly endpoint: string
   readonly answers = new Map<string, Answer>()
   /** Messages of GetContainerEvents, in order. */
-  events: (asked: Asked) => AsyncIterable<Buffer> = async function* () {}
+  events: StreamAnswer = async function* () {}
+  /** Messages of other streams, by call; of those that are not here UNIMPLEMENTED. */
+  readonly streams = new Map<string, StreamAnswer>()
   #server: grpc.Server | undefined
   readonly #options: grpc.ServerOptions
 
@@ -54,11 +57,11 @@ export class ByteServer {
       responseSerialize: raw,
       responseDeserialize: raw,
     })
-    const definition: Record<string, grpc.MethodDefinition<Buffer, Buffer>> = {
-      GetContainerEvents: method('GetContainerEvents', true),
-    }
-    const implementation: grpc.UntypedServiceImplementation = {
-      GetContainerEvents: (call: grpc.ServerWritableStream<Buffer, Buffer>) => this.#stream(call),
+    const definition: Record<string, grpc.MethodDefinition<Buffer, Buffer>> = {}
+    const implementation: grpc.UntypedServiceImplementation = {}
+    for (const name of ['GetContainerEvents', 'StreamPodSandboxes', 'StreamContainers']) {
+      definition[name] = method(name, true)
+      implementation[name] = (call: grpc.ServerWritableStream<Buffer, Buffer>) => this.#stream(name, call)
     }
     for (const name of unary) {
       definition[name] = method(name, false)
@@ -93,9 +96,11 @@ export class ByteServer {
     )
   }
 
-  #stream(call: grpc.ServerWritableStream<Buffer, Buffer>): void {
+  #stream(name: string, call: grpc.ServerWritableStream<Buffer, Buffer>): void {
+    const answer = name === 'GetContainerEvents' ? this.events : this.streams.get(name)
     const send = async () => {
-      for await (const event of this.events(asked(call, call.request))) call.write(event)
+      if (!answer) throw failure(grpc.status.UNIMPLEMENTED, `unknown method ${name}`)
+      for await (const message of answer(asked(call, call.request))) call.write(message)
     }
     send().then(
       () => call.end(),

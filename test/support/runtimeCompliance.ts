@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CriError, GrpcCode } from '../../src/cri/errors.js'
-import type { HotRuntime, ItemSink } from '../../src/cri/runtime.js'
+import type { ItemSink, Transport } from '../../src/cri/runtime.js'
 import { type Asked, ByteServer, failure } from './byteServer.js'
 import { decode, encode, lengthField } from './criMessages.js'
 import { until } from './until.js'
@@ -26,6 +26,19 @@ function manyItems(count: number): Buffer[] {
 const listOf = (items: readonly Buffer[]): Buffer => Buffer.concat(items.map((item) => lengthField(1, item)))
 const statusOf = (id: string): Buffer => encode('ContainerStatusResponse', { status: { id } })
 
+/** A sink that wants no more after its first item until it is told. */
+function gated() {
+  const sink = new Collected()
+  let open = () => {}
+  let gate: Promise<void> | undefined = new Promise((resolve) => {
+    open = () => {
+      gate = undefined
+      resolve()
+    }
+  })
+  return { sink: Object.assign(sink, { congested: () => (sink.items.length > 0 ? gate : undefined) }), open }
+}
+
 async function criErrorOf(call: Promise<unknown>): Promise<CriError> {
   const error = await call.then(
     () => new Error('the call succeeded'),
@@ -38,12 +51,12 @@ async function criErrorOf(call: Promise<unknown>): Promise<CriError> {
 /** What every transport of the hot calls must do, against a grpc-js server that serves given bytes. */
 export function runtimeCompliance(
   name: string,
-  connect: (endpoint: string, options?: { deadlineMs?: number }) => Promise<HotRuntime>,
+  connect: (endpoint: string, options?: { deadlineMs?: number }) => Promise<Transport>,
 ): void {
   describe(`${name}: compliance`, () => {
     let folder: string
     let server: ByteServer
-    let runtime: HotRuntime
+    let runtime: Transport
 
     beforeEach(async () => {
       folder = mkdtempSync(join(tmpdir(), 'plegd-cri-'))
@@ -68,14 +81,19 @@ export function runtimeCompliance(
         server.answers.set(call, () => message)
         const sink = new Collected()
         const report = await runtime[method](sink)
-        expect(report).toEqual({ items: items.length, bytes: message.length, largestMessage: message.length })
+        expect(report).toEqual({
+          mode: 'unary',
+          items: items.length,
+          bytes: message.length,
+          largestMessage: message.length,
+        })
         expect(sink.items.length).toBe(items.length)
         expect(sink.items.every((item, i) => item.equals(items[i]!))).toBe(true)
       })
 
       it.each(lists)('%s: an empty list', async (call, method) => {
         server.answers.set(call, () => Buffer.alloc(0))
-        expect(await runtime[method](nothing)).toEqual({ items: 0, bytes: 0, largestMessage: 0 })
+        expect(await runtime[method](nothing)).toEqual({ mode: 'unary', items: 0, bytes: 0, largestMessage: 0 })
       })
 
       it('skips unknown fields, small ones and large ones', async () => {
@@ -135,20 +153,120 @@ export function runtimeCompliance(
       })
     })
 
-    describe('back-pressure', () => {
-      /** A sink that wants no more after its first item until it is told. */
-      function gated() {
-        const sink = new Collected()
-        let open = () => {}
-        let gate: Promise<void> | undefined = new Promise((resolve) => {
-          open = () => {
-            gate = undefined
-            resolve()
-          }
-        })
-        return { sink: Object.assign(sink, { congested: () => (sink.items.length > 0 ? gate : undefined) }), open }
-      }
+    describe('streamed lists', () => {
+      const streams = [
+        ['StreamPodSandboxes', 'streamPodSandboxes'],
+        ['StreamContainers', 'streamContainers'],
+      ] as const
+      const messagesOf = (...messages: Buffer[]) =>
+        async function* () {
+          yield* messages
+        }
 
+      it.each(streams)('%s: every item of many messages, byte for byte', async (call, method) => {
+        const items = manyItems(20_000)
+        const messages = [0, 1, 5000, 5001, 20_000].map((end, i, ends) => listOf(items.slice(ends[i - 1] ?? 0, end)))
+        server.streams.set(call, messagesOf(...messages))
+        const sink = new Collected()
+        expect(await runtime[method](sink)).toEqual({
+          mode: 'streaming',
+          items: items.length,
+          bytes: messages.reduce((sum, { length }) => sum + length, 0),
+          largestMessage: messages.at(-1)!.length,
+        })
+        expect(sink.items.length).toBe(items.length)
+        expect(sink.items.every((item, i) => item.equals(items[i]!))).toBe(true)
+      })
+
+      it.each(streams)('%s: one message, an empty one, none', async (call, method) => {
+        const lists: (readonly [Buffer[], number])[] = [
+          [[listOf(manyItems(3))], 3],
+          [[Buffer.alloc(0)], 0],
+          [[], 0],
+        ]
+        for (const [messages, items] of lists) {
+          server.streams.set(call, messagesOf(...messages))
+          expect(await runtime[method](nothing)).toMatchObject({ mode: 'streaming', items })
+        }
+      })
+
+      it('asks with the filter', async () => {
+        const asked: unknown[] = []
+        server.streams.set('StreamContainers', async function* ({ message }) {
+          asked.push(decode('ListContainersRequest', message))
+          yield Buffer.alloc(0)
+        })
+        await runtime.streamContainers(nothing, { filter: { sandboxId: 's', state: 2 } })
+        expect(asked).toMatchObject([{ filter: { pod_sandbox_id: 's', state: { state: 2 } } }])
+      })
+
+      it('fails when the stream breaks after half of the list, and goes on with the next one', async () => {
+        const half = listOf(manyItems(4999))
+        server.streams.set('StreamContainers', async function* () {
+          yield half
+          throw failure(GrpcCode.ABORTED, 'shutting down')
+        })
+        const broken = await criErrorOf(runtime.streamContainers(nothing))
+        expect(broken).toMatchObject({ code: 'CRI_ABORTED', call: 'StreamContainers', details: 'shutting down' })
+        server.streams.set('StreamContainers', messagesOf(half, half))
+        expect(await runtime.streamContainers(nothing)).toMatchObject({ items: 2 * 4999 })
+      })
+
+      it('fails with UNIMPLEMENTED where the runtime has no such call', async () => {
+        const sink = new Collected()
+        expect(await criErrorOf(runtime.streamContainers(sink))).toMatchObject({ code: 'CRI_UNIMPLEMENTED' })
+        expect(sink.items).toEqual([])
+      })
+
+      it('fails on bytes that are no list', async () => {
+        server.streams.set('StreamContainers', messagesOf(listOf(manyItems(3)), Buffer.from([0x0a, 0x7f, 1])))
+        expect(await criErrorOf(runtime.streamContainers(nothing))).toMatchObject({ code: 'CRI_INTERNAL' })
+      })
+
+      it('gives the whole stream one deadline', async () => {
+        let cancelled: Promise<void> | undefined
+        server.streams.set('StreamContainers', async function* (asked) {
+          cancelled = asked.cancelled
+          yield listOf(manyItems(3))
+          await forever
+        })
+        const failed = await criErrorOf(runtime.streamContainers(nothing, { deadlineMs: 500 }))
+        expect(failed).toMatchObject({ code: 'CRI_DEADLINE_EXCEEDED' })
+        await cancelled
+        const late = await criErrorOf(runtime.streamContainers(nothing, { deadlineMs: 0 }))
+        expect(late).toMatchObject({ code: 'CRI_DEADLINE_EXCEEDED' })
+      })
+
+      it('ends when its caller gives up in the middle', async () => {
+        const abort = new AbortController()
+        let cancelled: Promise<void> | undefined
+        server.streams.set('StreamContainers', async function* (asked) {
+          cancelled = asked.cancelled
+          yield listOf(manyItems(3))
+          await forever
+        })
+        const sink = new Collected()
+        const list = criErrorOf(runtime.streamContainers(sink, { signal: abort.signal }))
+        await until('the first items', () => sink.items.length === 3, { everyMs: 1 })
+        abort.abort()
+        expect(await list).toMatchObject({ code: 'CRI_CANCELLED' })
+        await cancelled
+      })
+
+      it('takes no more while the sink is congested, and all of it after', async () => {
+        const messages = Array.from({ length: 20 }, () => listOf(manyItems(1000)))
+        server.streams.set('StreamContainers', messagesOf(...messages))
+        const { sink, open } = gated()
+        const list = runtime.streamContainers(sink)
+        const atGate = await until('the first items', () => sink.items.length || undefined, { everyMs: 1 })
+        for (let i = 0; i < 200; i++) await turn()
+        expect(sink.items.length).toBe(atGate)
+        open()
+        expect(await list).toMatchObject({ items: 20_000 })
+      })
+    })
+
+    describe('back-pressure', () => {
       it('takes no more while the sink is congested, and all of it after', async () => {
         server.answers.set('ListContainers', () => listOf(manyItems(20_000)))
         const { sink, open } = gated()

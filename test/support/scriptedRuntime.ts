@@ -142,7 +142,7 @@ export class ScriptedRuntime implements HotRuntime {
     }
     // Faults of a list come after its items: a list that breaks in the middle has shown some of them.
     await this.fault(call, podUid === undefined ? '' : `pod ${podUid}`)
-    return { items: items.length, bytes, largestMessage: bytes }
+    return { mode: 'unary', items: items.length, bytes, largestMessage: bytes }
   }
 
   private async find(call: string, kind: ScriptedItem['kind'], id: string): Promise<ScriptedItem> {

@@ -25,6 +25,8 @@ function text(first: Pass, steady: Pass, calls: readonly CallTimes[]): string {
     ['list containers', (pass) => ms(pass.listContainersMs)],
     ['relist, both lists side by side', (pass) => ms(pass.relistMs)],
     ['inspect what changed', (pass) => ms(pass.inspectMs)],
+    ['sandboxes came', (pass) => pass.sandboxMode],
+    ['containers came', (pass) => pass.containerMode],
     ['sandboxes', (pass) => pass.sandboxes],
     ['containers', (pass) => pass.containers],
     ['changed', (pass) => pass.changed],

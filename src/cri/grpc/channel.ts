@@ -1,4 +1,4 @@
-import { Client, type ClientReadableStream, credentials, type ServiceError } from '@grpc/grpc-js'
+import { type CallOptions, Client, type ClientReadableStream, credentials, type ServiceError } from '@grpc/grpc-js'
 import { systemClock } from '../../model/clock.js'
 import type { Endpoint } from '../endpoint.js'
 import { CriError, GrpcCode } from '../errors.js'
@@ -23,13 +23,16 @@ const channelOptions = {
 
 const bytesAsTheyAre = (bytes: Buffer): Buffer => bytes
 
-export interface UnaryRequest {
+interface StreamRequest {
   readonly call: string
   readonly path: string
   readonly message: Buffer
-  readonly deadlineMs: number
+  /** Of the whole stream. Absent: none. */
+  readonly deadlineMs?: number
   readonly signal?: AbortSignal | undefined
 }
+
+type UnaryRequest = StreamRequest & { readonly deadlineMs: number }
 
 /**
  * Calls of bytes for bytes over one grpc-js channel. During an outage a call fails with UNAVAILABLE as soon as connecting
@@ -47,10 +50,8 @@ export class GrpcChannel {
 
   /** The answer's bytes, without prefix. Rejects with CriError. */
   unary({ call, path, message, deadlineMs, signal }: UnaryRequest): Promise<Buffer> {
-    const refused = this.#refusal(call, signal)
+    const refused = this.#refusal(call, deadlineMs, signal)
     if (refused) return Promise.reject(refused)
-    if (!(deadlineMs > 0))
-      return Promise.reject(new CriError(call, GrpcCode.DEADLINE_EXCEEDED, 'no time left for the call'))
     return new Promise((resolve, reject) => {
       const settle = (error: ServiceError | null, answer?: Buffer) => {
         unwatch()
@@ -58,21 +59,22 @@ export class GrpcChannel {
         else if (answer) resolve(answer)
         else reject(new CriError(call, GrpcCode.INTERNAL, 'an OK without an answer'))
       }
-      const deadline = systemClock.wallMs() + deadlineMs
-      const pending = this.#client.makeUnaryRequest(path, bytesAsTheyAre, bytesAsTheyAre, message, { deadline }, settle)
+      const options = until(deadlineMs)
+      const pending = this.#client.makeUnaryRequest(path, bytesAsTheyAre, bytesAsTheyAre, message, options, settle)
       const unwatch = this.#watch(pending, signal)
     })
   }
 
-  /** The messages of a server's stream, without deadline. Throws CriError when it breaks; leaving the loop cancels it. */
-  async *stream(call: string, path: string, message: Buffer, signal?: AbortSignal): AsyncGenerator<Buffer> {
-    const refused = this.#refusal(call, signal)
+  /** The messages of a server's stream. Throws CriError when it breaks; leaving the loop cancels it. */
+  async *stream({ call, path, message, deadlineMs, signal }: StreamRequest): AsyncGenerator<Buffer> {
+    const refused = this.#refusal(call, deadlineMs, signal)
     if (refused) throw refused
     const stream: ClientReadableStream<Buffer> = this.#client.makeServerStreamRequest(
       path,
       bytesAsTheyAre,
       bytesAsTheyAre,
       message,
+      until(deadlineMs),
     )
     const unwatch = this.#watch(stream, signal)
     // After the loop was left, cancelling it is an error that nobody waits for any more.
@@ -93,9 +95,11 @@ export class GrpcChannel {
     this.#client.close()
   }
 
-  #refusal(call: string, signal: AbortSignal | undefined): CriError | undefined {
+  #refusal(call: string, deadlineMs: number | undefined, signal: AbortSignal | undefined): CriError | undefined {
     if (this.#closed) return new CriError(call, GrpcCode.UNAVAILABLE, 'the client was closed')
-    return signal?.aborted ? new CriError(call, GrpcCode.CANCELLED, 'the caller gave up') : undefined
+    if (signal?.aborted) return new CriError(call, GrpcCode.CANCELLED, 'the caller gave up')
+    if (deadlineMs === undefined || deadlineMs > 0) return undefined
+    return new CriError(call, GrpcCode.DEADLINE_EXCEEDED, 'no time left for the call')
   }
 
   /** Cancels a call when its caller gives up or the channel is closed. */
@@ -117,6 +121,10 @@ export class GrpcChannel {
     const why = this.#closed ? 'the client was closed' : 'the runtime broke the call off'
     return new CriError(call, GrpcCode.UNAVAILABLE, why)
   }
+}
+
+function until(deadlineMs: number | undefined): CallOptions {
+  return deadlineMs === undefined ? {} : { deadline: systemClock.wallMs() + deadlineMs }
 }
 
 interface Cancellable {

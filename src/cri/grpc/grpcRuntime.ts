@@ -5,17 +5,26 @@ import { deadlineOf } from '../deadline.js'
 import type { Endpoint } from '../endpoint.js'
 import { CriError, GrpcCode } from '../errors.js'
 import { withFacts } from '../failure.js'
-import type { CallOptions, ItemSink, ListOptions, ListReport, PlainMessage, Runtime, UnaryCall } from '../runtime.js'
+import type {
+  CallOptions,
+  ItemSink,
+  ListOptions,
+  ListReport,
+  PlainMessage,
+  Runtime,
+  Transport,
+  UnaryCall,
+} from '../runtime.js'
 import { encodeListRequest, encodeStatusRequest, PREFIX_BYTES } from '../wire/request.js'
 import { decodeContainerStatusResponse, decodeSandboxStatusResponse } from '../wire/status.js'
 import { GrpcChannel } from './channel.js'
 import { criMethods, type Method } from './methods.js'
-import { scanList } from './scan.js'
+import { ListScan } from './scan.js'
 
 const SERVICE = '/runtime.v1.RuntimeService'
 
 /** A runtime over @grpc/grpc-js: all calls, any endpoint. */
-export class GrpcRuntime implements Runtime {
+export class GrpcRuntime implements Runtime, Transport {
   readonly endpoint: string
   readonly #deadlineMs: number
   readonly #channel: GrpcChannel
@@ -32,6 +41,14 @@ export class GrpcRuntime implements Runtime {
 
   listContainers(sink: ItemSink, options: ListOptions = {}): Promise<ListReport> {
     return this.#list('ListContainers', 'container', sink, options)
+  }
+
+  streamPodSandboxes(sink: ItemSink, options: ListOptions = {}): Promise<ListReport> {
+    return this.#streamedList('StreamPodSandboxes', 'sandbox', sink, options)
+  }
+
+  streamContainers(sink: ItemSink, options: ListOptions = {}): Promise<ListReport> {
+    return this.#streamedList('StreamContainers', 'container', sink, options)
   }
 
   podSandboxStatus(id: string, options: CallOptions = {}): Promise<SandboxStatus> {
@@ -61,7 +78,8 @@ export class GrpcRuntime implements Runtime {
   async *containerEvents(options: { signal?: AbortSignal } = {}): AsyncGenerator<PlainMessage> {
     const call = 'GetContainerEvents'
     const method = await methodOf(call)
-    const events = this.#channel.stream(call, method.path, Buffer.alloc(0), options.signal)
+    const request = { call, path: method.path, message: Buffer.alloc(0), signal: options.signal }
+    const events = this.#channel.stream(request)
     try {
       for (;;) {
         const event = await withFacts(systemClock, { endpoint: this.endpoint, id: '' }, () => events.next())
@@ -78,9 +96,22 @@ export class GrpcRuntime implements Runtime {
   }
 
   #list(call: string, kind: ItemKind, sink: ItemSink, options: ListOptions): Promise<ListReport> {
-    return this.#hot(call, '', encodeListRequest(kind, options.filter), options, (answer) =>
-      scanList(call, answer, sink, options.signal),
-    )
+    return this.#hot(call, '', encodeListRequest(kind, options.filter), options, async (answer) => {
+      const scan = new ListScan(call, 'unary', sink, options.signal)
+      await scan.take(answer)
+      return scan.report()
+    })
+  }
+
+  #streamedList(call: string, kind: ItemKind, sink: ItemSink, options: ListOptions): Promise<ListReport> {
+    const { signal, filter, deadlineMs = this.#deadlineMs } = options
+    const message = encodeListRequest(kind, filter).subarray(PREFIX_BYTES)
+    return withFacts(systemClock, { endpoint: this.endpoint, id: '' }, async () => {
+      const scan = new ListScan(call, 'streaming', sink, signal)
+      const messages = this.#channel.stream({ call, path: `${SERVICE}/${call}`, message, deadlineMs, signal })
+      for await (const part of messages) await scan.take(part)
+      return scan.report()
+    })
   }
 
   /** `request` has gRPC's prefix, which grpc-js puts there itself. */

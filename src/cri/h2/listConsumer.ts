@@ -1,16 +1,18 @@
 import { CriError, GrpcCode } from '../errors.js'
-import type { ItemSink, ListReport } from '../runtime.js'
+import type { ItemSink, ListMode, ListReport } from '../runtime.js'
 import { ListScanner } from '../wire/list.js'
 import type { ResponseConsumer } from './exchange.js'
 
 /** Scans a list's answer for its items, and lets their sink hold the runtime back. */
 export class ListConsumer implements ResponseConsumer {
   readonly #call: string
+  readonly #mode: ListMode
   readonly #sink: ItemSink
   readonly #scanner: ListScanner
 
-  constructor(call: string, sink: ItemSink) {
+  constructor(call: string, mode: ListMode, sink: ItemSink) {
     this.#call = call
+    this.#mode = mode
     this.#sink = sink
     this.#scanner = new ListScanner(sink, call)
   }
@@ -22,7 +24,8 @@ export class ListConsumer implements ResponseConsumer {
   finish(): void {
     this.#scanner.finish()
     const { messages } = this.#scanner
-    if (messages !== 1) throw new CriError(this.#call, GrpcCode.INTERNAL, `${messages} messages in a unary answer`)
+    if (this.#mode !== 'streaming' && messages !== 1)
+      throw new CriError(this.#call, GrpcCode.INTERNAL, `${messages} messages in a unary answer`)
   }
 
   congested(): Promise<void> | undefined {
@@ -31,6 +34,6 @@ export class ListConsumer implements ResponseConsumer {
 
   report(): ListReport {
     const { items, bytes, largestMessage } = this.#scanner
-    return { items, bytes, largestMessage }
+    return { mode: this.#mode, items, bytes, largestMessage }
   }
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../model/clock.js'
 import type { ContainerStatus, ItemKind, SandboxStatus } from '../../model/pod.js'
 import { withFacts } from '../failure.js'
-import type { CallOptions, HotRuntime, ItemSink, ListOptions, ListReport } from '../runtime.js'
+import type { CallOptions, ItemSink, ListMode, ListOptions, ListReport, Transport } from '../runtime.js'
 import { encodeListRequest, encodeStatusRequest } from '../wire/request.js'
 import { decodeContainerStatusResponse, decodeSandboxStatusResponse } from '../wire/status.js'
 import { Channel } from './channel.js'
@@ -29,16 +29,26 @@ const containerStatus: Method<ContainerStatus> = {
   head: requestHead('ContainerStatus'),
   decode: decodeContainerStatusResponse,
 }
-const lists = {
-  sandbox: { call: 'ListPodSandbox', head: requestHead('ListPodSandbox') },
-  container: { call: 'ListContainers', head: requestHead('ListContainers') },
-} as const
+interface ListMethod {
+  readonly kind: ItemKind
+  readonly mode: ListMode
+  readonly call: string
+  readonly head: Buffer
+}
+
+function list(kind: ItemKind, mode: ListMode, call: string): ListMethod {
+  return { kind, mode, call, head: requestHead(call) }
+}
+const listPodSandbox = list('sandbox', 'unary', 'ListPodSandbox')
+const listContainers = list('container', 'unary', 'ListContainers')
+const streamPodSandboxes = list('sandbox', 'streaming', 'StreamPodSandboxes')
+const streamContainers = list('container', 'streaming', 'StreamContainers')
 
 /**
  * The four hot calls over our own HTTP/2 framing, on a unix socket (docs/decisions/0002-own-http2.md). Each list has a
  * connection to itself, so that neither waits behind the other's bytes; all statuses share one.
  */
-export class H2Runtime implements HotRuntime {
+export class H2Runtime implements Transport {
   readonly endpoint: string
   readonly #clock: Clock
   readonly #deadlineMs: number
@@ -56,11 +66,19 @@ export class H2Runtime implements HotRuntime {
   }
 
   listPodSandboxes(sink: ItemSink, options: ListOptions = {}): Promise<ListReport> {
-    return this.#list('sandbox', sink, options)
+    return this.#list(listPodSandbox, sink, options)
   }
 
   listContainers(sink: ItemSink, options: ListOptions = {}): Promise<ListReport> {
-    return this.#list('container', sink, options)
+    return this.#list(listContainers, sink, options)
+  }
+
+  streamPodSandboxes(sink: ItemSink, options: ListOptions = {}): Promise<ListReport> {
+    return this.#list(streamPodSandboxes, sink, options)
+  }
+
+  streamContainers(sink: ItemSink, options: ListOptions = {}): Promise<ListReport> {
+    return this.#list(streamContainers, sink, options)
   }
 
   podSandboxStatus(id: string, options: CallOptions = {}): Promise<SandboxStatus> {
@@ -75,16 +93,10 @@ export class H2Runtime implements HotRuntime {
     for (const channel of [this.#lists.sandbox, this.#lists.container, this.#statuses]) channel.close()
   }
 
-  async #list(kind: ItemKind, sink: ItemSink, options: ListOptions): Promise<ListReport> {
-    const { call, head } = lists[kind]
-    const consumer = new ListConsumer(call, sink)
-    await this.#ask(
-      this.#lists[kind],
-      { call, head, body: encodeListRequest(kind, options.filter) },
-      '',
-      consumer,
-      options,
-    )
+  async #list({ kind, mode, call, head }: ListMethod, sink: ItemSink, options: ListOptions): Promise<ListReport> {
+    const consumer = new ListConsumer(call, mode, sink)
+    const body = encodeListRequest(kind, options.filter)
+    await this.#ask(this.#lists[kind], { call, head, body }, '', consumer, options)
     return consumer.report()
   }
 

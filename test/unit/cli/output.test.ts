@@ -46,7 +46,7 @@ test('call times count failures too, and pass answers and errors on', async () =
         }
       })
     })
-  const report = { items: 0, bytes: 0, largestMessage: 0 }
+  const report = { mode: 'unary', items: 0, bytes: 0, largestMessage: 0 } as const
   let calls = 0
   const plain: HotRuntime = {
     endpoint: 'x',

@@ -92,7 +92,7 @@ describe.each(['h2', 'grpc'] as const)('connectRuntime over %s', (transport) => 
     const strict = await new ByteServer(join(folder, 'strict.sock'), { 'grpc.max_send_message_length': 1000 }).listen()
     strict.answers.set('ListContainers', () => lengthField(1, Buffer.alloc(2000)))
     const client = await connectRuntime(strict.endpoint, { transport })
-    const error = await criErrorOf(client.listContainers({ item: () => {} }))
+    const error = await criErrorOf(client.listContainers({ item: () => {} }, { filter: { id: 'c' } }))
     expect(error).toMatchObject({ code: 'CRI_RESOURCE_EXHAUSTED', facts: { cause: 'answer_too_large' } })
     await client.close()
     strict.stop()

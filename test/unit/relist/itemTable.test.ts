@@ -15,14 +15,9 @@ const list = fc.record({
   shown: fc.shuffledSubarray(ids),
   states: fc.array(fc.integer({ min: 0, max: 3 }), { minLength: ids.length, maxLength: ids.length }),
   repeated: fc.subarray(ids),
+  laterStates: fc.array(fc.integer({ min: 0, max: 3 }), { minLength: ids.length, maxLength: ids.length }),
   breaks: fc.boolean(),
 })
-
-function idOf(table: ItemTable, record: number): string {
-  const id = Buffer.alloc(table.idLength(record))
-  table.copyId(record, id, 0)
-  return id.toString('latin1')
-}
 
 /** Ids are shown in the middle of a buffer, at an odd offset, as in a socket's. */
 function show(table: ItemTable, id: string): number {
@@ -36,7 +31,7 @@ describe('ItemTable', () => {
       fc.property(fc.array(list, { maxLength: 30 }), (lists) => {
         const table = new ItemTable()
         let known = new Map<string, number>()
-        for (const { shown, states, repeated, breaks } of lists) {
+        for (const { shown, states, repeated, laterStates, breaks } of lists) {
           table.begin()
           const seen = new Map<string, number>()
           for (const id of shown) {
@@ -45,13 +40,22 @@ describe('ItemTable', () => {
             expect(table.state(record), id).toBe(known.get(id) ?? noState)
             const state = states[ids.indexOf(id)]!
             seen.set(id, state)
+            expect(table.repeated, id).toBe(false)
+            expect(table.staged(record), id).toBe(table.state(record))
             if (state !== table.state(record)) table.stage(record, state)
           }
           const again = repeated.filter((id) => seen.has(id))
-          for (const id of again) expect(show(table, id), id).toBe(-1)
+          for (const id of again) {
+            const record = show(table, id)
+            expect(table.repeated, id).toBe(true)
+            expect(table.staged(record), id).toBe(seen.get(id))
+            const state = laterStates[ids.indexOf(id)]!
+            seen.set(id, state)
+            if (state !== table.staged(record)) table.stage(record, state)
+          }
           expect(table.duplicates).toBe(again.length)
           const unseen = table.unseen().filter((record) => table.assigned(record))
-          expect(unseen.map((record) => idOf(table, record)).sort()).toEqual(
+          expect(unseen.map((record) => table.idOf(record)).sort()).toEqual(
             [...known.keys()].filter((id) => !seen.has(id)).sort(),
           )
           if (breaks) table.abort()

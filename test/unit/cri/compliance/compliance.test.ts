@@ -1,5 +1,6 @@
-import { connectHot, connectRuntime } from '../../../../src/cri/connect.js'
+import { openTransport } from '../../../../src/cri/connect.js'
 import { runtimeCompliance } from '../../../support/runtimeCompliance.js'
 
-runtimeCompliance('grpc', (endpoint, options) => connectRuntime(endpoint, { ...options, transport: 'grpc' }))
-runtimeCompliance('h2', (endpoint, options) => connectHot(endpoint, { ...options, transport: 'h2' }))
+for (const name of ['grpc', 'h2'] as const) {
+  runtimeCompliance(name, (endpoint, { deadlineMs = 120_000 } = {}) => openTransport(endpoint, name, deadlineMs))
+}

@@ -89,7 +89,7 @@ describe('H2Runtime', () => {
     const { peer, streamId } = await accept()
     const items = Buffer.from([0x0a, 3, 0x0a, 1, 0x61, 0x0a, 3, 0x0a, 1, 0x62])
     peer.send(answer(streamId, items))
-    expect(await list).toEqual({ items: 2, bytes: 10, largestMessage: 10 })
+    expect(await list).toEqual({ mode: 'unary', items: 2, bytes: 10, largestMessage: 10 })
   })
 
   it.each([0, 2])('refuses a list of %s messages', async (count) => {
