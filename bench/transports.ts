@@ -1,4 +1,5 @@
-import { connectHot } from '../src/cri/connect.js'
+import { openTransport } from '../src/cri/connect.js'
+import { DEFAULT_DEADLINE_MS } from '../src/cri/deadline.js'
 import type { HotRuntime, ItemSink } from '../src/cri/runtime.js'
 import { messageOf } from '../src/model/errors.js'
 
@@ -67,8 +68,8 @@ function print(what: string, costs: Record<Transport, Cost[]>, share: number): v
 
 async function main(endpoint: string, rounds: number): Promise<void> {
   const runtimes = {
-    h2: await connectHot(endpoint, { transport: 'h2' }),
-    grpc: await connectHot(endpoint, { transport: 'grpc' }),
+    h2: await openTransport(endpoint, 'h2', DEFAULT_DEADLINE_MS),
+    grpc: await openTransport(endpoint, 'grpc', DEFAULT_DEADLINE_MS),
   }
   const [sandboxes, containers] = await bothLists(runtimes.h2)
   const ids = await containerIds(runtimes.h2)

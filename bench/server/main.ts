@@ -1,5 +1,6 @@
 import { Command, Option } from '@commander-js/extra-typings'
 import { integerArgument } from '../../src/cli/options.js'
+import { GrpcCode } from '../../src/cri/errors.js'
 import { serveSimulatedRuntime } from '../../src/sim/server/serve.js'
 import { SimulatedRuntime } from '../../src/sim/simulatedRuntime.js'
 import { models } from '../block.js'
@@ -20,6 +21,10 @@ const flags = new Command('bench-server')
 
 const { pods, containers, dead, seed } = flags
 const sim = new SimulatedRuntime({ pods, containersPerPod: containers, deadPerContainer: dead, seed })
+// As containerd: the kubelet that it is compared with asks for unary lists too.
+for (const call of ['StreamPodSandboxes', 'StreamContainers']) {
+  sim.faults.set({ call, kind: 'error', code: GrpcCode.UNIMPLEMENTED, message: `unknown method ${call}` })
+}
 slowDown(sim, flags.model, flags.latencyMs)
 await serveSimulatedRuntime(sim, flags.socket)
 serveControl(sim, `${flags.socket}.ctl`)
