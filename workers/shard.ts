@@ -13,8 +13,13 @@ import type { ShardTask, WorkerControl } from './protocol.js'
 
 /** Records handled before the sockets of the inspections get their turn. */
 const batch = 512
-/** While more answers are under way results are gathered for this long: waking a sleeping thread costs 0.1 ms on a VM. */
+/**
+ * While more answers are under way results are gathered: waking a sleeping thread costs 0.1 ms on a VM. For longer where
+ * so many pods wait that nobody notices, as at a start.
+ */
 const gatherMs = 1
+const gatherManyMs = 5
+const manyQueued = 64
 /** The bell wakes the loop; this is only the net below it. */
 const idleMs = 1000
 
@@ -48,7 +53,7 @@ export default async function run(task: ShardTask): Promise<void> {
   const flushSoon = () => {
     if (flushing) return
     flushing = true
-    if (shard.busy) setTimeout(flush, gatherMs)
+    if (shard.busy) setTimeout(flush, shard.queued > manyQueued ? gatherManyMs : gatherMs)
     else setImmediate(flush)
   }
   let stopping = false

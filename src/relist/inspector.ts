@@ -73,7 +73,8 @@ export class Inspector {
     return this.queued > 0 || this.running > 0
   }
 
-  private get queued(): number {
+  /** Pods that wait for their turn. */
+  get queued(): number {
     return this.queues.reduce((sum, queue) => sum + queue.size, 0)
   }
 

@@ -117,6 +117,11 @@ export class Shard implements Inbox {
     return this.inspector.busy || this.relister.busy
   }
 
+  /** Pods that wait for their inspection. */
+  get queued(): number {
+    return this.inspector.queued
+  }
+
   /** There is room to publish again. */
   pump(): void {
     this.inspector.pump()
