@@ -1,5 +1,5 @@
 import type { HotRuntime, ItemSink, ListMode, ListReport } from '../cri/runtime.js'
-import { decodeItem } from '../cri/wire/item.js'
+import { type DecodedItem, decodeItem } from '../cri/wire/item.js'
 import type { Clock } from '../model/clock.js'
 import type { ItemKind } from '../model/pod.js'
 import type { CallObserver, HotCall } from './calls.js'
@@ -138,7 +138,12 @@ export class Lister {
    * that label belongs to its sandbox's pod.
    */
   private assign(kind: KindList, record: number, state: number, buf: Buffer, start: number, end: number): number {
-    const { item, podUid } = decodeItem(kind.kind, buf, start, end)
+    const decoded = decode(kind.kind, buf, start, end)
+    if (decoded === null) {
+      this.unidentified++
+      return -1
+    }
+    const { item, podUid } = decoded
     if (podUid !== '') return shardOfUid(podUid, this.outlets.length)
     if (kind.kind === 'container' && item.sandboxId !== '') {
       const id = Buffer.from(item.sandboxId)
@@ -246,6 +251,15 @@ export class Lister {
       duplicates: this.sandboxes.table.duplicates + this.containers.table.duplicates,
       unidentified: this.unidentified + this.sandboxes.unidentified + this.containers.unidentified,
     }
+  }
+}
+
+/** Null where the shortcut of the scan has taken for an item what is no message: one bad item must not cost the list. */
+function decode(kind: ItemKind, buf: Buffer, start: number, end: number): DecodedItem | null {
+  try {
+    return decodeItem(kind, buf, start, end)
+  } catch {
+    return null
   }
 }
 

@@ -71,7 +71,11 @@ export class Shard implements Inbox {
   }
 
   frame(kind: ItemKind, buf: Buffer, start: number, end: number): void {
-    this.staged.push(decodeItem(kind, buf, start, end))
+    try {
+      this.staged.push(decodeItem(kind, buf, start, end))
+    } catch {
+      // Its id and state were readable, the rest was not: a later frame of it may be.
+    }
   }
 
   gone(kind: ItemKind, id: string): void {

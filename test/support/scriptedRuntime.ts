@@ -16,6 +16,8 @@ export interface ScriptedItem {
   /** Leave the pod's labels out. */
   readonly unlabelled?: boolean
   readonly ips?: readonly string[]
+  /** Put behind the encoded item as it is. */
+  readonly tail?: Buffer
 }
 
 function varint(value: bigint | number): number[] {
@@ -136,7 +138,7 @@ export class ScriptedRuntime implements HotRuntime {
     })
     let bytes = 0
     for (const item of items) {
-      const frame = encodeItem(item)
+      const frame = Buffer.concat([encodeItem(item), item.tail ?? Buffer.alloc(0)])
       bytes += frame.length
       sink.item(frame, 0, frame.length)
     }

@@ -197,6 +197,14 @@ describe("the kubelet's own vectors (pleg/generic_test.go, v1.37)", () => {
     expect(relister.cache.get('p').status.ips).toEqual(ips)
   })
 
+  it('one item that is no message costs neither the list nor the others', async () => {
+    const good = pods('1234{c1:running}')
+    await relist(good)
+    const bad = { ...pods('99{c9:running}')[0]!, tail: Buffer.from([0x4a, 0x7f]) }
+    expect(await relist([...good, bad, ...pods('7{c7:running}')])).toEqual(['S(7,c7)'])
+    expect(relister.stats().unidentifiedItems).toBe(1)
+  })
+
   it('a list that fails leaves cache, health and records alone', async () => {
     await relist(pods('1234{c1:running}'))
     const seen = relister.health().lastSeenMs
