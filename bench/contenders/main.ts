@@ -17,6 +17,7 @@ export interface Order {
 /** One contender, one block: the process is measured as a whole, and ends with its result on stdout. */
 const { spec, endpoint, engineFile } = JSON.parse(process.argv[2]!) as Order
 const control = await Control.dial(`${endpoint.replace('unix://', '')}.ctl`)
+await control.settle()
 const contender = await contend()
 const result = await measure(spec, contender, control)
 control.close()

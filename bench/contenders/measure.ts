@@ -23,7 +23,7 @@ export async function measure(spec: BlockSpec, contender: Contender, control: Co
   const delay = monitorEventLoopDelay({ resolution: loopResolutionMs })
   delay.enable()
   const before = { ...contender.calls(), events: observer.events }
-  const seen = { relists: 0, items: 0, bytesCopied: 0, expected: 0 }
+  const seen = { relists: 0, rounds: 0, items: 0, bytesCopied: 0, expected: 0 }
   const laps: Lap[] = []
   for (let lap = 0; lap < spec.laps; lap++) laps.push(await runLap(spec, observer, control, seen))
   delay.disable()
@@ -41,7 +41,7 @@ export async function measure(spec: BlockSpec, contender: Contender, control: Co
     events: observer.events - before.events,
     eventsLost: Math.abs(observer.events - before.events - seen.expected),
     listCallsPerRelist: spec.restarts > 0 ? null : per(calls.lists - before.lists),
-    statusCallsPerRelist: per(calls.statuses - before.statuses),
+    statusCallsPerRelist: seen.rounds === 0 ? null : (calls.statuses - before.statuses) / seen.rounds,
     itemsPerRelist: last.items === null ? null : per(seen.items),
     bytesCopiedPerRelist: last.bytesCopied === null ? null : per(seen.bytesCopied),
     ...loopDelay(delay, laps.length),
@@ -80,6 +80,8 @@ async function settled(observer: Observer): Promise<void> {
 
 interface Seen {
   relists: number
+  /** Relists, or churns where there are such: those that a relist saw only part of included. */
+  rounds: number
   items: number
   bytesCopied: number
   expected: number
@@ -93,12 +95,14 @@ async function runLap(spec: BlockSpec, observer: Observer, control: Control, see
     const before = process.cpuUsage()
     while (relistMs.length < spec.relists) {
       relistMs.push((await observer.next()).relistMs)
+      seen.rounds++
       count(seen, observer)
     }
     cpuMs = cpuSince(before)
   }
   while (relistMs.length < spec.relists) {
     const sample = await churn(spec, observer, control)
+    seen.rounds++
     seen.expected += sample.expected
     if (sample.mixed) continue
     relistMs.push(sample.relistMs)

@@ -26,7 +26,6 @@ export function serveControl(sim: SimulatedRuntime, path: string): void {
   server.listen(path)
 }
 
-/** Has the next lists put together before they are asked for: what is measured is the client. */
 async function settle(sim: SimulatedRuntime): Promise<void> {
   const empty = Buffer.alloc(0)
   await sim.answers.answer('ListPodSandbox', empty)
