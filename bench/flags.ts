@@ -41,7 +41,10 @@ const addFlags = (command: Command) =>
     .option('--against <revision>', "measure that git revision's engine too, in turns, and compare")
     .option('--rounds <count>', 'turns of --against (default: 7)', integerArgument(leastSamples, 1000), 7)
     .option('--plot <file>', 'write time against pods as SVG')
-    .option('--results', 'write bench/RESULTS.md')
+    .option(
+      '--results [files...]',
+      'write bench/RESULTS.md: of this run, or of the runs that --json wrote to these files',
+    )
     .option('--keep-kubelet', "write the kubelet's part to bench/peers/kubelet.json")
 
 export const withFlags = addFlags

@@ -12,7 +12,7 @@ import { keepKubelet, keptKubelet } from './peers/kept.js'
 import { plan } from './plan.js'
 import { plot, seriesOf } from './plot.js'
 import { renderMarkdown, renderReport, renderSections } from './report/render.js'
-import type { Report } from './report/report.js'
+import { merged, type Report } from './report/report.js'
 import { availableContenders, runBlocks } from './run.js'
 import type { Settings } from './settings.js'
 import { sameLoad } from './summary.js'
@@ -21,17 +21,23 @@ async function bench(flags: Flags): Promise<void> {
   const settings = settingsOf(flags)
   const earlier = flags.compare === undefined ? null : readReport(flags.compare)
   if (flags.against !== undefined) return against(flags.against, settings, flags)
+  if (Array.isArray(flags.results)) return show(merged(flags.results.map(readReport)), flags)
   const micro = flags.micro || flags.results ? await runAllMicro() : []
   const measured = flags.micro ? [] : await runBlocks(plan(settings, availableContenders()))
   const report: Report = { version: 1, machine: describeMachine(), settings, blocks: measured, micro }
   if (flags.json !== undefined) writeFileSync(flags.json, `${JSON.stringify(report, null, 1)}\n`)
   if (flags.keepKubelet) keepKubelet(report.machine, measured)
-  const shown = { ...report, blocks: withKept(measured) }
-  if (flags.results) writeFileSync(join(packageRoot, 'bench/RESULTS.md'), renderMarkdown(shown))
-  if (flags.plot !== undefined) writeFileSync(flags.plot, plotOf(shown.blocks))
-  process.stdout.write(renderReport(shown))
+  show(report, flags)
   if (earlier !== null)
     process.stdout.write(`\n${renderSections([comparisonSection(compareReports(earlier, report))])}`)
+}
+
+/** On stdout, and wherever else it was asked for. */
+function show(report: Report, { results, plot: picture }: Flags): void {
+  const shown = { ...report, blocks: withKept(report.blocks) }
+  if (results) writeFileSync(join(packageRoot, 'bench/RESULTS.md'), renderMarkdown(shown))
+  if (picture !== undefined) writeFileSync(picture, plotOf(shown.blocks))
+  process.stdout.write(renderReport(shown))
 }
 
 /** Only what one engine can be told from another by. */

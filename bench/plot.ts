@@ -1,7 +1,7 @@
 import type { Block, ContenderName } from './block.js'
 import { milliseconds } from './report/format.js'
 import { periodMs, thresholdMs } from './report/headroom.js'
-import { changeSpread, relistSpread } from './summary.js'
+import { changeSpread, isUsual, relistSpread } from './summary.js'
 
 export interface Series {
   readonly name: string
@@ -27,7 +27,7 @@ const names: Readonly<Partial<Record<ContenderName, string>>> = {
 export function seriesOf(blocks: readonly Block[], kind: 'idle' | 'churn'): Series[] {
   const of = (contender: ContenderName) =>
     blocks
-      .filter(({ spec }) => spec.contender === contender && spec.kind === kind && spec.statusLatencyMs === 0)
+      .filter(({ spec }) => spec.contender === contender && spec.kind === kind && isUsual(spec))
       .map((block) => ({ pods: block.result.pods, ms: (kind === 'churn' ? changeSpread : relistSpread)(block).p50 }))
   return (['plegd', 'plain', 'kubelet'] as const).flatMap((contender) => {
     const mine = of(contender)

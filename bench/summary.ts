@@ -40,3 +40,10 @@ export function sameLoad(a: BlockSpec, b: BlockSpec): boolean {
   const keys = ['kind', 'server', 'pods', 'containers', 'dead', 'restarts', 'statusLatencyMs', 'model'] as const
   return keys.every((key) => a[key] === b[key])
 }
+
+/** The load by which sizes are held against each other: nothing dead, no latency, none or 1 % of the containers restarted. */
+export function isUsual(spec: BlockSpec): boolean {
+  const usualChurn = spec.kind !== 'churn' || Math.ceil(spec.pods * spec.containers * 0.01) === spec.restarts
+  const own = spec.shards === null && spec.inspectConcurrency === null && spec.transport === null
+  return own && usualChurn && spec.dead === 0 && spec.statusLatencyMs === 0
+}

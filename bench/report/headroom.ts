@@ -1,7 +1,7 @@
 import { table } from '../../src/agent/table.js'
 import type { Block } from '../block.js'
 import { crossing, type Fit, fitLine } from '../fit.js'
-import { changeSpread, relistSpread } from '../summary.js'
+import { changeSpread, isUsual, relistSpread } from '../summary.js'
 import { digits, milliseconds, percent } from './format.js'
 import type { Section } from './tables.js'
 
@@ -15,10 +15,7 @@ const leastSizes = 3
 export function headroomSection(blocks: readonly Block[]): Section | null {
   const rows = ['plegd', 'plain', 'kubelet'].flatMap((contender) =>
     (['idle', 'churn'] as const).flatMap((kind) => {
-      const mine = blocks.filter(
-        ({ spec }) =>
-          spec.contender === contender && spec.kind === kind && spec.statusLatencyMs === 0 && spec.dead === 0,
-      )
+      const mine = blocks.filter(({ spec }) => spec.contender === contender && spec.kind === kind && isUsual(spec))
       const largest = mine.at(-1)
       if (largest === undefined) return []
       const p99 = (block: Block) => (kind === 'churn' ? changeSpread(block) : relistSpread(block)).p99

@@ -1,6 +1,7 @@
 import type { Block } from '../block.js'
 import type { Machine } from '../machine.js'
 import type { Settings } from '../settings.js'
+import { blockId } from '../summary.js'
 
 /** One micro bench: raw means of its rounds, nanoseconds an operation. */
 export interface Micro {
@@ -15,4 +16,13 @@ export interface Report {
   readonly settings: Settings | null
   readonly blocks: readonly Block[]
   readonly micro: readonly Micro[]
+}
+
+/** Several runs as one, of the first one's machine; where two have measured the same, the later counts. */
+export function merged(reports: readonly Report[]): Report {
+  const [first] = reports
+  const blocks = new Map(reports.flatMap((run) => run.blocks.map((block) => [blockId(block.spec), block])))
+  const micro = new Map(reports.flatMap((run) => run.micro.map((bench) => [bench.id, bench])))
+  const sorted = [...blocks.values()].sort((a, b) => a.spec.pods - b.spec.pods)
+  return { version: 1, machine: first!.machine, settings: null, blocks: sorted, micro: [...micro.values()] }
 }

@@ -7,6 +7,7 @@ const who: Column<Block>[] = [
   { heading: 'CONTENDER', value: nameOf },
   { heading: 'PODS', value: ({ result }) => result.pods },
   { heading: 'CONTAINERS', value: ({ result }) => result.containers },
+  { heading: 'DEAD', value: ({ spec }) => spec.dead * spec.pods * spec.containers },
 ]
 
 const costs: Column<Block>[] = [
