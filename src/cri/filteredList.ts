@@ -1,5 +1,5 @@
 import type { ItemKind } from '../model/pod.js'
-import { isNotFound } from './errors.js'
+import { CriError, GrpcCode, isNotFound } from './errors.js'
 import { isTooLarge } from './failure.js'
 import type { ItemSink, ListFilter, ListOptions, ListReport, Transport } from './runtime.js'
 import { decodeItem } from './wire/item.js'
@@ -35,7 +35,7 @@ const statusMs = 2000
 export async function listInParts(call: ListCall, sink: ItemSink): Promise<ListReport> {
   const sum = { mode: 'filtered' as const, items: 0, bytes: 0, largestMessage: 0 }
   const part = async (filter: ListFilter) => {
-    const report = await listWhole(call, sink, filter)
+    const report = await listWhole(call, sink, filter).catch(noneOfThatState)
     sum.items += report.items
     sum.bytes += report.bytes
     sum.largestMessage = Math.max(sum.largestMessage, report.largestMessage)
@@ -52,6 +52,13 @@ export async function listInParts(call: ListCall, sink: ItemSink): Promise<ListR
     if (!(await isGone(call, id))) await part({ id })
   }
   return sum
+}
+
+/** cri-dockerd 0.4 passes UNKNOWN on to dockerd, which has no such state and refuses to filter by it. */
+function noneOfThatState(error: unknown): Pick<ListReport, 'items' | 'bytes' | 'largestMessage'> {
+  const refused = error instanceof CriError && error.grpcCode === GrpcCode.UNKNOWN
+  if (refused && /invalid filter 'status=/i.test(error.details)) return { items: 0, bytes: 0, largestMessage: 0 }
+  throw error
 }
 
 function listWhole({ kind, transport, options }: ListCall, sink: ItemSink, filter: ListFilter): Promise<ListReport> {

@@ -180,6 +180,16 @@ describe.each(['h2', 'grpc'] as const)('lists over %s', (transportName) => {
       await expect(runtime.listContainers(nothing)).rejects.toMatchObject({ details: 'lost count' })
     })
 
+    it('leave out a state that the runtime does not know', async () => {
+      const known = server.answers.get('ListContainers')!
+      server.answers.set('ListContainers', (request) => {
+        const { filter } = decode('ListContainersRequest', request.message) as { filter: Filter | null }
+        if (filter?.state?.state !== 3) return known(request)
+        throw failure(GrpcCode.UNKNOWN, "Error response from daemon: invalid filter 'status=unknown'")
+      })
+      expect(await runtime.listContainers(nothing)).toMatchObject({ mode: 'filtered', items: 7 })
+    })
+
     it('look for what the sink misses by id, unless its status says that it is gone', async () => {
       server.answers.set('ContainerStatus', ({ message }) => {
         const id = decode('ContainerStatusRequest', message)['container_id']
