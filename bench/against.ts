@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { messageOf, UsageError } from '../src/model/errors.js'
 import type { Block, BlockSpec } from './block.js'
+import { cleanUp } from './cleanup.js'
 import { packageRoot } from './machine.js'
 import { ownEngine, runBlock } from './runBlock.js'
 import { blockId } from './summary.js'
@@ -20,6 +21,10 @@ export interface Pair {
 export async function runAgainst(revision: string, specs: readonly BlockSpec[], rounds: number): Promise<Pair[]> {
   const commit = resolve(revision)
   const tree = mkdtempSync(join(tmpdir(), 'plegd-against-'))
+  const clean = cleanUp(() => {
+    git('worktree', 'remove', '--force', tree)
+    rmSync(tree, { recursive: true, force: true })
+  })
   try {
     process.stderr.write(`building ${revision} (${commit.slice(0, 12)})\n`)
     const engineFile = build(commit, tree)
@@ -35,8 +40,7 @@ export async function runAgainst(revision: string, specs: readonly BlockSpec[], 
     }
     return pairs
   } finally {
-    git('worktree', 'remove', '--force', tree)
-    rmSync(tree, { recursive: true, force: true })
+    clean()
   }
 }
 

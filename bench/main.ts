@@ -4,6 +4,7 @@ import { Command, CommanderError } from '@commander-js/extra-typings'
 import { messageOf, UsageError } from '../src/model/errors.js'
 import { runAgainst } from './against.js'
 import type { Block } from './block.js'
+import { endBySignal } from './cleanup.js'
 import { compareReports, comparisonSection } from './comparison.js'
 import { type Flags, settingsOf, withFlags } from './flags.js'
 import { describeMachine, packageRoot } from './machine.js'
@@ -12,7 +13,7 @@ import { keepKubelet, keptKubelet } from './peers/kept.js'
 import { plan } from './plan.js'
 import { plot, seriesOf } from './plot.js'
 import { renderMarkdown, renderReport, renderSections } from './report/render.js'
-import { merged, type Report } from './report/report.js'
+import { isReport, merged, type Report } from './report/report.js'
 import { availableContenders, runBlocks } from './run.js'
 import type { Settings } from './settings.js'
 import { sameLoad } from './summary.js'
@@ -68,15 +69,19 @@ function plotOf(blocks: readonly Block[]): string {
 }
 
 function readReport(path: string): Report {
+  let value: unknown
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Report
+    value = JSON.parse(readFileSync(path, 'utf8'))
   } catch (error) {
     throw new UsageError(`${path}: ${messageOf(error)}`)
   }
+  if (!isReport(value)) throw new UsageError(`${path}: not a run that --json wrote`)
+  return value
 }
 
 /** 0: done, 1: it failed, 2: it was asked for wrongly. */
 async function main(): Promise<void> {
+  endBySignal()
   try {
     const program = withFlags(new Command('bench'))
       .exitOverride()

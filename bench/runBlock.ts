@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Block, BlockResult, BlockSpec } from './block.js'
+import { cleanUp } from './cleanup.js'
 import type { Order } from './contenders/main.js'
-import { runKubelet } from './peers/kubelet.js'
+import { kubeletResult, startKubelet } from './peers/kubelet.js'
 
 const beside = (file: string) => fileURLToPath(new URL(file, import.meta.url))
 /** This build's engine. */
@@ -17,21 +17,35 @@ export const ownEngine = beside('../src/engine/engine.js')
 export async function runBlock(spec: BlockSpec, engineFile: string = ownEngine): Promise<Block> {
   const directory = mkdtempSync(join(tmpdir(), 'plegd-bench-'))
   const socket = join(directory, 'cri.sock')
-  const server = spec.server === 'sim' ? startSim(spec, socket) : startCrisim(spec, socket)
-  try {
-    await firstLine(server)
-    if (spec.contender === 'kubelet') return { spec, result: await runKubelet(spec, socket) }
-    const order: Order = { spec, endpoint: `unix://${socket}`, engineFile }
-    const child = spawn(process.execPath, ['--expose-gc', beside('contenders/main.js'), JSON.stringify(order)], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    const line = await firstLine(child)
-    return { spec, result: JSON.parse(line) as BlockResult }
-  } finally {
-    server.kill()
-    if (server.exitCode === null && server.signalCode === null) await once(server, 'exit')
+  const children: ChildProcess[] = []
+  const clean = cleanUp(() => {
+    for (const child of children) child.kill('SIGKILL')
     rmSync(directory, { recursive: true, force: true })
+  })
+  try {
+    const server = spec.server === 'sim' ? startSim(spec, socket) : startCrisim(spec, socket)
+    children.push(server)
+    await firstLine(server)
+    const contender = spec.contender === 'kubelet' ? startKubelet(spec, socket) : startOwn(spec, socket, engineFile)
+    children.push(contender)
+    return {
+      spec,
+      result: await (spec.contender === 'kubelet' ? kubeletResult(spec, contender) : ownResult(contender)),
+    }
+  } finally {
+    clean()
   }
+}
+
+function startOwn(spec: BlockSpec, socket: string, engineFile: string): ChildProcess {
+  const order: Order = { spec, endpoint: `unix://${socket}`, engineFile }
+  return spawn(process.execPath, ['--expose-gc', beside('contenders/main.js'), JSON.stringify(order)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+}
+
+async function ownResult(child: ChildProcess): Promise<BlockResult> {
+  return JSON.parse(await firstLine(child)) as BlockResult
 }
 
 function startSim(spec: BlockSpec, socket: string): ChildProcess {
@@ -50,7 +64,7 @@ function startCrisim(spec: BlockSpec, socket: string): ChildProcess {
 }
 
 /** The first line that a child prints; rejects when it ends without one. */
-export function firstLine(child: ChildProcess): Promise<string> {
+function firstLine(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     createInterface({ input: child.stdout! }).once('line', resolve)
     child.once('error', reject)

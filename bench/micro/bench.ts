@@ -17,7 +17,7 @@ const roundMs = 120
 export async function runMicro(benches: readonly MicroBench[]): Promise<Micro[]> {
   const results = new Map<string, number[]>(benches.map(({ id }) => [id, []]))
   for (let round = 0; round < rounds; round++) {
-    const bench = new Bench({ time: roundMs, warmupTime: roundMs / 4 })
+    const bench = new Bench({ time: roundMs, iterations: 5, warmupTime: roundMs / 4, warmupIterations: 2 })
     for (const { id, run } of benches) bench.add(id, () => void run())
     await bench.run()
     for (const { id, operations } of benches) {

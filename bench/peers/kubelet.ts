@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import type { BlockResult, BlockSpec } from '../block.js'
@@ -21,7 +21,7 @@ interface KubeletLine {
  * The kubelet's own PLEG (Go) on the same socket: the program that PLEGD_BENCH_KUBELET names. A line a relist, so that its
  * times are raw as the others' are.
  */
-export async function runKubelet(spec: BlockSpec, socket: string): Promise<BlockResult> {
+export function startKubelet(spec: BlockSpec, socket: string): ChildProcess {
   const flags = {
     socket,
     relists: 1,
@@ -31,9 +31,13 @@ export async function runKubelet(spec: BlockSpec, socket: string): Promise<Block
     period: `${spec.periodMs}ms`,
   }
   const args = Object.entries(flags).map(([name, value]) => `--${name}=${value}`)
-  const child = spawn(process.env['PLEGD_BENCH_KUBELET']!, args, { stdio: ['ignore', 'pipe', 'ignore'] })
+  return spawn(process.env['PLEGD_BENCH_KUBELET']!, args, { stdio: ['ignore', 'pipe', 'ignore'] })
+}
+
+/** What it has printed when it ends. */
+export async function kubeletResult(spec: BlockSpec, child: ChildProcess): Promise<BlockResult> {
   const lines: KubeletLine[] = []
-  createInterface({ input: child.stdout }).on('line', (line) => lines.push(JSON.parse(line) as KubeletLine))
+  createInterface({ input: child.stdout! }).on('line', (line) => lines.push(JSON.parse(line) as KubeletLine))
   await once(child, 'close')
   const last = lines.at(-1)
   if (last === undefined) throw new Error(`${child.spawnfile} ended (${child.exitCode}) without a result`)

@@ -18,6 +18,12 @@ export interface Report {
   readonly micro: readonly Micro[]
 }
 
+/** Whether a file's content is a run of this version; what is in its blocks is taken on trust. */
+export function isReport(value: unknown): value is Report {
+  const { version, blocks, micro } = (value ?? {}) as Partial<Report>
+  return version === 1 && Array.isArray(blocks) && Array.isArray(micro)
+}
+
 /** Several runs as one, of the first one's machine; where two have measured the same, the later counts. */
 export function merged(reports: readonly Report[]): Report {
   const [first] = reports

@@ -1,31 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { Block, ContenderName } from '../../../bench/block.js'
-import { plan } from '../../../bench/plan.js'
 import { plot, seriesOf } from '../../../bench/plot.js'
-import { readSettings } from '../../../bench/settings.js'
+import { anyBlock } from './anyBlock.js'
 
-function block(contender: ContenderName, pods: number, ms: number, elsewhere = false): Block {
-  const [spec] = plan(readSettings({ pods: [pods], churn: [1] }), [contender]).filter(({ kind }) => kind === 'churn')
-  const result = {
-    pods,
-    containers: 2 * pods,
-    bytes: null,
-    laps: [{ relistMs: [ms / 2], changeMs: [ms], cpuMs: ms }],
-    cold: null,
-    events: 0,
-    eventsLost: 0,
-    listCallsPerRelist: 2,
-    statusCallsPerRelist: 0,
-    itemsPerRelist: 0,
-    bytesCopiedPerRelist: 0,
-    loopDelayP99Ms: 0,
-    loopDelayMaxMs: 0,
-    peakRssMiB: 1,
-    heapMiB: 1,
-    failures: 0,
-  }
-  return { spec: spec!, result, elsewhere }
-}
+const block = (contender: ContenderName, pods: number, ms: number, elsewhere = false): Block => ({
+  ...anyBlock({ kind: 'churn', contender, pods }, ms),
+  elsewhere,
+})
 
 const blocks = [
   block('plegd', 1000, 5),
