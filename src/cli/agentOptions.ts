@@ -65,7 +65,7 @@ export function agentOptions() {
     .addOption(
       new Option(
         '--inspect-concurrency <count>',
-        'status calls in flight, all shards together (default: 32)',
+        'status calls in flight, all shards together (default: 64)',
       ).argParser(integerArgument(1, 1_024)),
     )
     .addOption(transportOption())
