@@ -15,7 +15,7 @@ const quietRelists = 2
 export async function measure(spec: BlockSpec, contender: Contender, control: Control): Promise<BlockResult> {
   const observer = new Observer()
   const cold = await start(contender, observer)
-  await settled(observer)
+  if (spec.laps > 0) await settled(observer)
   for (let i = 0; i < spec.warmup; i++) {
     if (spec.restarts > 0) await churn(spec, observer, control)
     else await observer.next()

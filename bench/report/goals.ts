@@ -35,10 +35,12 @@ export function goalsSection(blocks: readonly Block[]): Section | null {
 }
 
 function goalsOf(block: Block, blocks: readonly Block[]): Goal[] {
-  const same = (contender: string) =>
-    blocks.find(({ spec }) => spec.contender === contender && sameLoad(spec, block.spec))
-  const goals: Goal[] = []
   const { spec, result } = block
+  // What another machine took says nothing about a ratio.
+  const here = blocks.filter(({ elsewhere }) => !elsewhere)
+  const same = (contender: string) =>
+    here.find((other) => other.spec.contender === contender && sameLoad(other.spec, spec))
+  const goals: Goal[] = []
   const at = `${spec.pods} pods`
   const below = (goal: string, value: number | null, most: number, unit: (value: number) => string, reason: string) => {
     if (value === null || Number.isNaN(value)) return

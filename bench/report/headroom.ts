@@ -20,13 +20,14 @@ export function headroomSection(blocks: readonly Block[]): Section | null {
       if (largest === undefined) return []
       const p99 = (block: Block) => (kind === 'churn' ? changeSpread(block) : relistSpread(block)).p99
       const fit = fitLine(mine.map((block) => ({ x: block.result.pods, y: p99(block) })))
-      return [{ contender, kind, pods: largest.result.pods, p99: p99(largest), fit, sizes: mine.length }]
+      const name = largest.elsewhere ? `${contender} (measured elsewhere)` : contender
+      return [{ name, kind, pods: largest.result.pods, p99: p99(largest), fit, sizes: mine.length }]
     }),
   )
   if (rows.length === 0) return null
   const text = table(
     [
-      { heading: 'CONTENDER', value: ({ contender }) => contender },
+      { heading: 'CONTENDER', value: ({ name }) => name },
       { heading: 'RELIST', value: ({ kind }) => kind },
       { heading: 'PODS', value: ({ pods }) => pods },
       { heading: 'P99', value: ({ p99 }) => milliseconds(p99) },
