@@ -2,7 +2,7 @@ import type { BlockSpec, ContenderName } from './block.js'
 import type { Settings } from './settings.js'
 
 /** Between two relists with churn: room for the churn, and for the runtime to put its lists together. */
-const churnPauseMs = (pods: number) => Math.max(120, pods * 0.03)
+const churnPauseMs = ({ pods, containers, dead }: Base) => Math.max(120, pods * (1 + containers * (1 + dead)) * 0.01)
 const kubeletPeriodMs = 1000
 /** From here on a relist takes long enough that fewer of them do. */
 const manyPods = 50_000
@@ -59,7 +59,7 @@ type Base = Omit<BlockSpec, 'kind' | 'contender' | 'periodMs' | 'warmup' | 'laps
 function ofContender(contender: ContenderName, base: Base, settings: Settings, first: boolean): BlockSpec[] {
   const { pods, restarts } = base
   const kind = restarts > 0 ? 'churn' : 'idle'
-  const periodMs = kind === 'churn' ? Math.max(settings.period, churnPauseMs(pods)) : settings.period
+  const periodMs = kind === 'churn' ? Math.max(settings.period, churnPauseMs(base)) : settings.period
   if (contender !== 'plegd') {
     if (contender === 'floor' ? kind === 'churn' : pods > settings.peersUpTo) return []
     const few = base.statusLatencyMs > 0 ? { warmup: 1, laps: 1, relists: 3 } : { warmup: 3, laps: 3, relists: 3 }
