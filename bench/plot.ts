@@ -11,7 +11,8 @@ export interface Series {
 
 const width = 760
 const height = 460
-const frame = { left: 70, right: 150, top: 46, bottom: 50 }
+const lineHeight = 17
+const frame = { left: 70, right: 190, top: 46, bottom: 50 }
 const colors: Readonly<Partial<Record<ContenderName, string>>> = {
   plegd: '#1a7f37',
   plain: '#9a6700',
@@ -61,6 +62,7 @@ export function plot(title: string, series: readonly Series[]): string {
     ...mark(y.at(periodMs), 'relist period, 1 s', '#57606a'),
     ...mark(y.at(thresholdMs), 'unhealthy from 3 min on', '#cf222e'),
     ...series.flatMap((one) => drawn(one, x.at, y.at)),
+    ...labels(series, y.at),
   ]
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="12" fill="#24292f">`,
@@ -74,14 +76,28 @@ export function plot(title: string, series: readonly Series[]): string {
 function drawn({ name, color, points }: Series, x: (pods: number) => number, y: (ms: number) => number): string[] {
   const sorted = [...points].sort((a, b) => a.pods - b.pods)
   const at = sorted.map(({ pods, ms }) => `${x(pods).toFixed(1)},${y(ms).toFixed(1)}`)
-  const last = sorted.at(-1)!
   return [
     `<g class="series" data-name="${escaped(name)}">`,
     `<polyline points="${at.join(' ')}" fill="none" stroke="${color}" stroke-width="2.5"/>`,
     ...at.map((point) => `<circle cx="${point.replace(',', '" cy="')}" r="3.5" fill="${color}"/>`),
-    text(x(last.pods) + 8, y(last.ms) + 4, `${name}: ${milliseconds(last.ms)}`, `fill="${color}" font-weight="600"`),
     '</g>',
   ]
+}
+
+/** Each series' name and last value, beside the frame, none upon another. */
+function labels(series: readonly Series[], y: (ms: number) => number): string[] {
+  const ends = series.map(({ name, color, points }) => {
+    const last = points.reduce((largest, point) => (point.pods > largest.pods ? point : largest))
+    return { label: `${name}: ${milliseconds(last.ms)}`, color, y: y(last.ms) + 4 }
+  })
+  let free = Number.NEGATIVE_INFINITY
+  return ends
+    .sort((a, b) => a.y - b.y)
+    .map(({ label, color, y: wanted }) => {
+      const at = Math.max(wanted, free)
+      free = at + lineHeight
+      return text(width - frame.right + 10, at, label, `fill="${color}" font-weight="600"`)
+    })
 }
 
 function mark(y: number, label: string, color: string): string[] {

@@ -14,13 +14,17 @@ function describe({ cpu, cores, memoryMiB, kernel, node, commit, date }: Machine
   return `${cpu}, ${cores} cores, ${Math.round(memoryMiB / 1024)} GiB, Linux ${kernel}, Node ${node}, plegd ${commit}, ${date}`
 }
 
+function origins({ machine, sources }: Report): string[] {
+  return (sources ?? [machine]).map(describe)
+}
+
 export function renderSections(sections: readonly Section[]): string {
   return sections.map(({ title, text }) => `${title}\n${text}`).join('\n')
 }
 
 /** The run as a terminal shows it. */
 export function renderReport(report: Report): string {
-  return `${describe(report.machine)}\n\n${renderSections(sectionsOf(report))}`
+  return `${origins(report).join('\n')}\n\n${renderSections(sectionsOf(report))}`
 }
 
 /** The run as bench/RESULTS.md keeps it. */
@@ -30,7 +34,7 @@ export function renderMarkdown(report: Report): string {
     '',
     '<!-- Written by `npm run bench -- --results`. Not by hand. -->',
     '',
-    describe(report.machine),
+    ...origins(report).map((line) => `- ${line}`),
     '',
     'What is measured and how: [docs/performance.md](../docs/performance.md).',
   ]

@@ -16,6 +16,8 @@ export interface Report {
   readonly settings: Settings | null
   readonly blocks: readonly Block[]
   readonly micro: readonly Micro[]
+  /** Of several runs put together: where each was made. */
+  readonly sources?: readonly Machine[]
 }
 
 /** Whether a file's content is a run of this version; what is in its blocks is taken on trust. */
@@ -24,11 +26,12 @@ export function isReport(value: unknown): value is Report {
   return version === 1 && Array.isArray(blocks) && Array.isArray(micro)
 }
 
-/** Several runs as one, of the first one's machine; where two have measured the same, the later counts. */
+/** Several runs as one; where two have measured the same, the later counts. */
 export function merged(reports: readonly Report[]): Report {
   const [first] = reports
   const blocks = new Map(reports.flatMap((run) => run.blocks.map((block) => [blockId(block.spec), block])))
   const micro = new Map(reports.flatMap((run) => run.micro.map((bench) => [bench.id, bench])))
   const sorted = [...blocks.values()].sort((a, b) => a.spec.pods - b.spec.pods)
-  return { version: 1, machine: first!.machine, settings: null, blocks: sorted, micro: [...micro.values()] }
+  const sources = reports.map(({ machine }) => machine)
+  return { version: 1, machine: first!.machine, settings: null, blocks: sorted, micro: [...micro.values()], sources }
 }
